@@ -1,0 +1,49 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`. No key is needed, and no network beyond
+# the package registries that pip and apt are set up for.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= 2
+
+.PHONY: demo test test-fast lint ui bench schemas clean
+
+demo: $(STAMP) system
+	$(BIN)/vvb run
+	@echo
+	@echo "Open the graph behind these figures:   $(BIN)/vvb ui      then http://127.0.0.1:3000"
+	@echo "Trace a score down to its evidence:    $(BIN)/vvb explain raster GEARS"
+
+test: $(STAMP) system lint
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/vvb lint task_data/starter
+	$(BIN)/vvb lint task_data/paper
+
+ui: $(STAMP)
+	$(BIN)/vvb ui
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.plan_speed
+
+schemas: $(STAMP)
+	$(BIN)/python -m vvb_resources.benchmark.schema
+
+# The environment is made again when the package's metadata changes.
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info[:2] >= (3, 11) else "Python 3.11 or newer is needed: set PYTHON=...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,judges]'
+	@touch $(STAMP)
+
+# bubblewrap closes the sandbox's network and file system. Without it everything runs, and each result says so.
+.PHONY: system
+system:
+	@command -v bwrap >/dev/null 2>&1 || deploy/install-bubblewrap || true
+
+clean:
+	rm -rf .venv .vvb build *.egg-info

@@ -1,0 +1,1 @@
+"""Tests of benchmark folders: loader, linter, digests, schemas."""

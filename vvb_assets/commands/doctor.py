@@ -1,0 +1,99 @@
+"""`vvb doctor`: what is installed, which keys are set (never their values), what would work."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option
+from vvb_assets.settings import Settings
+from vvb_resources.errors import VvbError
+from vvb_resources.media.tools import ffmpeg_version
+from vvb_resources.sandbox.bubblewrap import probe
+
+PACKAGES = ("dagster", "polars", "duckdb", "av", "imageio-ffmpeg", "faster-whisper", "rapidocr", "espeakng-loader")
+OPTIONAL = {
+    "anthropic": "judges",
+    "google-genai": "judges",
+    "openai": "judges",
+    "openai-whisper": "whisper",
+    "dagster-postgres": "postgres",
+    "dagster-docker": "docker",
+}
+KEYS = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "DASHSCOPE_API_KEY")
+
+
+@click.command("doctor")
+@benchmark_options
+@json_option
+def command(benchmark: Path | None, panels: Path | None, as_json: bool) -> None:
+    """Say what is installed, which keys are set, and what would work.
+
+    Example:  vvb doctor
+    """
+    rows = [*_packages(), *_tools(), *_keys(), *_places(Settings.resolve(benchmark, panels))]
+    if as_json:
+        echo_json(rows)
+    else:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for column in ("what", "state", "detail"):
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(row["what"], row["state"], row["detail"])
+        Console().print(table)
+    if any(row["state"] == "missing" for row in rows):
+        raise click.exceptions.Exit(FAILED)
+
+
+def _row(what: str, state: str, detail: str) -> dict[str, Any]:
+    return {"what": what, "state": state, "detail": detail}
+
+
+def _packages() -> list[dict[str, Any]]:
+    rows = []
+    for name in PACKAGES:
+        try:
+            rows.append(_row(name, "ok", importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            rows.append(_row(name, "missing", "pip install vibevideobench"))
+    for name, extra in OPTIONAL.items():
+        try:
+            rows.append(_row(name, "ok", importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            rows.append(_row(name, "not installed", f"optional: pip install 'vibevideobench[{extra}]'"))
+    return rows
+
+
+def _tools() -> list[dict[str, Any]]:
+    rows = []
+    try:
+        rows.append(_row("ffmpeg", "ok", ffmpeg_version()))
+    except VvbError as error:
+        rows.append(_row("ffmpeg", "missing", str(error)))
+    usable, statement = probe()
+    rows.append(_row("bubblewrap", "ok" if usable else "not usable", statement))
+    docker = shutil.which("docker")
+    rows.append(_row("docker", "found" if docker else "not installed", docker or "optional: sandboxes in containers"))
+    return rows
+
+
+def _keys() -> list[dict[str, Any]]:
+    return [_row(name, "set" if os.environ.get(name) else "not set", "needed by panels that name it") for name in KEYS]
+
+
+def _places(settings: Settings) -> list[dict[str, Any]]:
+    rows = [_row("data home", "ok", str(settings.home))]
+    try:
+        workspace = settings.open()
+    except VvbError as error:
+        return [*rows, _row("benchmark", "missing", str(error))]
+    b = workspace.benchmark
+    sizes = f"{len(b.systems)} systems x {len(b.tasks)} tasks x {len(b.panels)} panels"
+    return [*rows, _row("benchmark", "ok", f"{b.root} ({sizes})")]

@@ -1,0 +1,121 @@
+"""`vvb run`: make what is missing or stale, stage by stage, to a leaderboard."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import warnings
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from vvb_assets.build import STAGES
+from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option, known, open_workspace
+from vvb_assets.commands.leaderboard import show_leaderboard
+from vvb_assets.commands.plan import show_plan
+from vvb_assets.graph import Node, name_of
+from vvb_assets.plan import make_plan
+
+
+class Printer:
+    """A line for each finished partition, with the time since the start; on stderr, since stdout is for results."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self.started = time.monotonic()
+        self.counts: dict[str, int] = {}
+
+    def done(self, node: Node, partition: str | None, made: bool) -> None:
+        self.counts[node.op_name] = self.counts.get(node.op_name, 0) + 1
+        what = "made" if made else "kept"
+        self.console.print(
+            f"{time.monotonic() - self.started:7.1f} s  {what}  {name_of(node.op_name, partition)}"
+            f"  [dim]({self.counts[node.op_name]})[/dim]",
+        )
+
+    def failed(self, node: Node, partition: str | None, why: str) -> None:
+        self.console.print(f"[red]failed[/red]  {name_of(node.op_name, partition)}: {why}", markup=True)
+
+
+@click.command("run")
+@benchmark_options
+@click.option("--only", "stages", multiple=True, type=click.Choice(STAGES), help="Only this stage (may be repeated).")
+@click.option("--system", "systems", multiple=True, help="Only this system (may be repeated).")
+@click.option("--task", "tasks", multiple=True, help="Only this task (may be repeated).")
+@click.option("--panel", "panel_ids", multiple=True, help="Only this panel (may be repeated).")
+@click.option("--limit", type=click.IntRange(min=0), help="At most this many rollouts.")
+@click.option("--rerun-rollouts", is_flag=True, help="Make stale rollouts again as well.")
+@click.option("--dry-run", is_flag=True, help="Show the plan and stop.")
+@json_option
+def command(
+    benchmark: Path | None,
+    panels: Path | None,
+    stages: tuple[str, ...],
+    systems: tuple[str, ...],
+    tasks: tuple[str, ...],
+    panel_ids: tuple[str, ...],
+    limit: int | None,
+    rerun_rollouts: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Make what is missing or stale, stage by stage, and show the leaderboard.
+
+    A run that was stopped, even by kill -9, goes on where it was: finished work is never made twice.
+
+    Example:  vvb run --system vector --task ORBIT
+    """
+    started = time.monotonic()
+    settings, workspace = open_workspace(benchmark, panels)
+    known(workspace, systems, tasks, panel_ids)
+    plan = make_plan(workspace, rerun_held=rerun_rollouts)
+    if dry_run:
+        echo_json(plan.to_json()) if as_json else show_plan(workspace, plan)
+        return
+    os.environ.update(settings.environment())
+    _quiet()
+    from vvb_assets.definitions import build_definitions  # Dagster takes two seconds to import
+    from vvb_assets.running import Selection, open_instance, recover, run_plan
+
+    with open_instance(workspace.home) as instance:
+        for line in recover(workspace, instance):
+            click.echo(line, err=True)
+        report = run_plan(
+            workspace,
+            build_definitions(settings),
+            instance,
+            Selection(stages, systems, tasks, panel_ids, limit),
+            rerun_held=rerun_rollouts,
+            listener=Printer(),
+        )
+    seconds = time.monotonic() - started
+    if as_json:
+        echo_json(
+            {
+                "made": report.made,
+                "published_again": report.republished,
+                "failed": report.failed,
+                "held": report.held,
+                "seconds": round(seconds, 1),
+            }
+        )
+    else:
+        show_leaderboard(workspace)
+        if report.total == 0 and not report.failed:
+            click.echo(f"nothing to make: everything is fresh ({seconds:.1f} s)")
+        else:
+            click.echo(f"made {report.total} partitions in {seconds:.0f} s")
+        if report.held:
+            click.echo(f"{report.held} stale rollouts were left as they are; make them again with --rerun-rollouts")
+    if report.failed:
+        for where, why in report.failed.items():
+            click.echo(f"failed: {where}: {why}", err=True)
+        raise click.exceptions.Exit(FAILED)
+
+
+def _quiet() -> None:
+    """Dagster's own log stays in its files and in the UI; the terminal shows ours."""
+    logging.getLogger("dagster").setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore", module="dagster")

@@ -1,0 +1,38 @@
+"""`vvb score`: the tables from results made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vvb_assets.commands.common import echo_json, json_option
+from vvb_assets.leaderboards.columns import TABLES
+from vvb_assets.leaderboards.pictures import ranking_picture
+from vvb_assets.leaderboards.score import score_results
+from vvb_assets.scores.results import read_results
+from vvb_resources.store.atomic import write_bytes
+from vvb_resources.store.tables import render, write_table
+
+
+@click.command("score")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Write every table here, as CSV and Parquet.")
+@json_option
+def command(folder: Path, out: Path | None, as_json: bool) -> None:
+    """Score a folder in the results format (docs/scores.md): checks, runs, verdicts, scores as Parquet or CSV.
+
+    Example:  vvb score results/ --out tables/
+    """
+    tables = score_results(read_results(folder))
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            write_table(table, out, name, spec=TABLES[name])
+        write_bytes(out / "leaderboard.png", ranking_picture(tables["leaderboard"]))
+    if as_json:
+        echo_json({name: table.to_dicts() for name, table in tables.items()})
+        return
+    click.echo(render(tables["leaderboard"], "markdown", TABLES["leaderboard"]), nl=False)
+    if out is not None:
+        click.echo(f"{len(tables)} tables in {out}", err=True)

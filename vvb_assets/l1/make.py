@@ -1,0 +1,125 @@
+"""L1: facts measured once (expensive), and verdicts on them (cheap; a changed tolerance measures nothing again)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from vvb_resources.media.preview import contact_sheet, waveform
+
+from vvb_assets.graph import Made, Node, Workspace, split_run
+from vvb_assets.l1.checks import check_l1
+from vvb_resources.benchmark.loader import Benchmark
+from vvb_resources.media.delivery import find_delivery
+from vvb_resources.media.facts import MediaFacts
+from vvb_resources.media.measure import measure
+from vvb_resources.store.atomic import write_bytes, write_json
+from vvb_resources.store.digests import digest_value
+
+
+def nodes(benchmark: Benchmark) -> list[Node]:
+    """Nodes of the stage."""
+    return [
+        Node(
+            key="l1_measurements",
+            stage="l1",
+            dims="run",
+            inputs=("rollout",),
+            code_version="1",
+            make=_measure,
+            description="Facts of the delivered file from one decode: frames, rate, levels, speech, still spans.",
+            group="l1",
+            kinds=("ffmpeg",),
+            batch=12,
+            workers=benchmark.config.budgets.workers,
+        ),
+        Node(
+            key="l1_checks",
+            stage="l1",
+            dims="run",
+            inputs=("l1_measurements", "task_spec", "l1_limits"),
+            code_version="1",
+            make=_check,
+            description="Program checks of the delivery spec and audio policy; the one place that decides `delivered`.",
+            group="l1",
+            kinds=("python",),
+            batch=100,
+            checks=(
+                ("delivered", "A playable video was delivered (container and decode pass)."),
+                ("spec_passed", "Every applicable program check passes."),
+                ("measured", "Every applicable program check could be measured."),
+            ),
+        ),
+    ]
+
+
+def _measure(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+    _, rollout = workspace.payload("rollout", partition)
+    delivery = find_delivery(rollout / "delivery")
+    work = out / "work"
+    work.mkdir()
+    facts = measure(delivery, work)
+    if delivery.video is not None and facts.decodable:
+        write_bytes(out / "contact.jpg", contact_sheet(delivery.video))
+        if facts.audio:
+            write_bytes(out / "waveform.png", waveform(delivery.video))
+    shutil.rmtree(work)
+    record = facts.model_dump(mode="json")
+    write_json(out / "facts.json", record)
+    return Made(digest_value(record), summary=_facts_summary(facts))
+
+
+def _facts_summary(facts: MediaFacts) -> dict[str, Any]:
+    record = facts.model_dump(mode="json")
+    return {k: v for k, v in record.items() if isinstance(v, str | int | float | bool) and len(str(v)) < 120}
+
+
+def load_facts(workspace: Workspace, partition: str | None) -> MediaFacts:
+    """The facts of a run."""
+    _, folder = workspace.payload("l1_measurements", partition)
+    return MediaFacts.model_validate_json((folder / "facts.json").read_text())
+
+
+def _check(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+    assert partition is not None
+    _, task = split_run(partition)
+    result = check_l1(
+        load_facts(workspace, partition), workspace.benchmark.tasks[task].spec, workspace.benchmark.config.limits
+    )
+    document = result.to_json()
+    write_json(out / "checks.json", document)
+    checks = document["checks"]
+    applying = {name: check for name, check in checks.items() if check["applies"]}
+    failed = [name for name, check in applying.items() if check["verdict"] in ("fail", "na")]
+    unmeasured = [name for name, check in applying.items() if check["verdict"] == "unmeasured"]
+    return Made(
+        digest_value(document),
+        summary={
+            "delivered": result.delivered,
+            "passed": result.passed,
+            "failed checks": ", ".join(failed) or "none",
+            "applicable checks": len(applying),
+        },
+        checks={
+            "delivered": {
+                "passed": result.delivered,
+                "severity": "ERROR",
+                "description": "a playable video"
+                if result.delivered
+                else checks["container"]["why"] or checks["decode"]["why"],
+            },
+            "spec_passed": {
+                "passed": result.passed is True,
+                "severity": "WARN",
+                "description": "every applicable check passes"
+                if result.passed
+                else f"failed: {', '.join(failed) or 'none'}",
+            },
+            "measured": {
+                "passed": not unmeasured,
+                "severity": "ERROR",
+                "description": f"unmeasured: {', '.join(unmeasured)}" if unmeasured else "everything was measured",
+            },
+        },
+    )

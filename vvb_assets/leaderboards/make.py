@@ -1,0 +1,74 @@
+"""Tables of the benchmark, all computed from the same results; each is an asset of its own."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import polars as pl
+
+from vvb_assets.graph import Made, Node, Workspace
+from vvb_assets.leaderboards.columns import TABLES
+from vvb_assets.leaderboards.pictures import ranking_picture
+from vvb_assets.leaderboards.score import score_results
+from vvb_assets.scores.results import read_results
+from vvb_resources.benchmark.loader import Benchmark
+from vvb_resources.store.atomic import write_bytes
+from vvb_resources.store.digests import digest_value
+from vvb_resources.store.tables import read_table, write_table
+
+TABLE_FORMATS = ("parquet", "csv", "markdown", "latex", "json")
+
+
+def nodes(benchmark: Benchmark) -> list[Node]:
+    """Nodes of the stage: one a table. A new way to compute or show a table is a new `code_version`."""
+    return [
+        Node(
+            key=name,
+            stage="leaderboards",
+            dims="none",
+            inputs=("results",),
+            code_version="1",
+            make=_make,
+            description=spec.title,
+            group="leaderboards",
+            kinds=("polars", "table"),
+            op="tables",
+            checks=(("complete", "Every run is made and judged by every panel."),) if name == "leaderboard" else (),
+        )
+        for name, spec in TABLES.items()
+    ]
+
+
+@lru_cache(maxsize=1)
+def _all_tables(folder: Path) -> dict[str, pl.DataFrame]:
+    """All tables of one version of the results (its payload folder is never changed), computed once for the op."""
+    return score_results(read_results(folder, require_all_runs=False))
+
+
+def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+    _, folder = workspace.payload("results", None)
+    table = _all_tables(folder)[node.key]
+    write_table(table, out, node.key, TABLE_FORMATS, TABLES[node.key])
+    if node.key != "leaderboard":
+        return Made(digest_value(table.to_dicts()), summary={"rows": table.height})
+    write_bytes(out / "leaderboard.png", ranking_picture(table, workspace.benchmark.config.title))
+    incomplete = table.filter(~pl.col("complete"))
+    why = "; ".join(f"{row['system']}: {row['reason']}" for row in incomplete.iter_rows(named=True))
+    return Made(
+        digest_value(table.to_dicts()),
+        summary={"rows": table.height, "incomplete systems": incomplete.height},
+        checks={
+            "complete": {
+                "passed": incomplete.is_empty() and table.height > 0,
+                "severity": "WARN",
+                "description": why or ("every system is complete" if table.height else "there is no system yet"),
+            }
+        },
+    )
+
+
+def load_table(workspace: Workspace, name: str) -> pl.DataFrame:
+    """A table as it was last made. Raises VvbError when it was not."""
+    _, folder = workspace.payload(name, None)
+    return read_table(folder, name)

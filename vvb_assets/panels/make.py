@@ -1,0 +1,195 @@
+"""Judging: the video without its traces, made once for all panels; then a family of three assets a panel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vvb_assets.graph import Made, Node, Workspace, split_run
+from vvb_assets.l1.make import load_facts
+from vvb_assets.panels.judging import Judgment, judge_run, undelivered_judgment
+from vvb_assets.panels.reading import read_judgment
+from vvb_assets.tasks.make import panel_config_node
+from vvb_resources.benchmark.loader import Benchmark
+from vvb_resources.benchmark.models import PanelConfig
+from vvb_resources.judges.instruments.observations import ObservationCache
+from vvb_resources.judges.reply_store import ReplyStore
+from vvb_resources.media.blinding import BlindedMedia, blind
+from vvb_resources.media.delivery import find_delivery
+from vvb_resources.store.atomic import write_json, write_parquet
+from vvb_resources.store.digests import digest_value
+
+UNDELIVERED = digest_value("undelivered")
+
+
+def media_nodes(benchmark: Benchmark) -> list[Node]:
+    """The blinded video, shared by all panels."""
+    return [
+        Node(
+            key="blinded_media",
+            stage="media",
+            dims="run",
+            inputs=("rollout", "l1_checks"),
+            code_version="1",
+            make=_blind,
+            description="The video without metadata, encoder traces and name: what judges see.",
+            group="media",
+            kinds=("video",),
+            batch=25,
+            workers=benchmark.config.budgets.workers,
+        )
+    ]
+
+
+def panel_nodes(panel: PanelConfig) -> list[Node]:
+    """The family of one panel; its id is the key prefix and the group."""
+    shared = {"stage": "panels", "dims": "run", "group": panel.id, "batch": 11, "op": f"panel_{panel.id}"}
+    inputs = ("blinded_media", "rubric", "task_spec", f"{panel.id}/panel_config")
+
+    def judge(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+        return _judge(panel.id, workspace, partition, out)
+
+    def verdicts(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+        return _verdicts(panel.id, workspace, partition, out)
+
+    def scores(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+        return _scores(panel.id, workspace, partition, out)
+
+    return [
+        panel_config_node(panel),
+        Node(
+            key=f"{panel.id}/judgment",
+            inputs=inputs,
+            code_version="1",
+            make=judge,
+            description="The raw replies of the panel's judges to one video.",
+            kinds=("json",),
+            judges=len(panel.judges),
+            workers=2,
+            checks=(("complete", "Every judge of the panel answered everything it was asked."),),
+            **shared,  # type: ignore[arg-type]
+        ),
+        Node(
+            key=f"{panel.id}/l2_verdicts",
+            inputs=(f"{panel.id}/judgment", "rubric"),
+            code_version="1",
+            make=verdicts,
+            description="A verdict for each check of the rubric, with interval, channel and reason (L2).",
+            kinds=("parquet",),
+            workers=2,
+            checks=(("no_judge_errors", "No check was left without a readable verdict."),),
+            **shared,  # type: ignore[arg-type]
+        ),
+        Node(
+            key=f"{panel.id}/l3_scores",
+            inputs=(f"{panel.id}/judgment", "rubric"),
+            code_version="1",
+            make=scores,
+            description="Five quality scores against the task's anchors (L3).",
+            kinds=("parquet",),
+            workers=2,
+            **shared,  # type: ignore[arg-type]
+        ),
+    ]
+
+
+def _blind(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+    checks, _ = workspace.payload("l1_checks", partition)
+    _, rollout = workspace.payload("rollout", partition)
+    if not checks.summary["delivered"]:
+        write_json(out / "undelivered.json", {"delivered": False})
+        return Made(UNDELIVERED, summary={"delivered": False})
+    video = find_delivery(rollout / "delivery").video
+    assert video is not None, "a delivered run has a video"
+    media = blind(video, out)
+    return Made(
+        media.digest,
+        summary={
+            "delivered": True,
+            "duration_s": media.duration_s,
+            "width": media.width,
+            "height": media.height,
+            "fps": media.fps,
+            "sound": media.has_audio,
+        },
+    )
+
+
+def reply_store(workspace: Workspace) -> ReplyStore:
+    """The store of raw replies, shared by all benchmarks of this home."""
+    return ReplyStore(workspace.home.replies)
+
+
+def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:
+    assert partition is not None
+    _, task_id = split_run(partition)
+    panel, task = workspace.benchmark.panels[panel_id], workspace.benchmark.tasks[task_id]
+    manifest, folder = workspace.payload("blinded_media", partition)
+    if not manifest.summary["delivered"]:
+        judgment = undelivered_judgment(panel)
+    else:
+        judgment = judge_run(
+            panel,
+            task.rubric,
+            task.spec,
+            task.prompt,
+            BlindedMedia.load(folder),
+            reply_store(workspace),
+            ObservationCache(workspace.home.observations),
+        )
+    judgment.save(out / "judgment.json")
+    return Made(
+        judgment.digest,
+        summary={
+            "judges": ", ".join(judge.judge for judge in judgment.judges) or "none (no video)",
+            "calls": sum(judge.calls for judge in judgment.judges),
+            "stored replies used": sum(judge.cached for judge in judgment.judges),
+            "usd": sum(judge.usd or 0.0 for judge in judgment.judges),
+            "complete": judgment.complete,
+        },
+        checks={
+            "complete": {
+                "passed": judgment.complete,
+                "severity": "ERROR",
+                "description": "; ".join(f"{j.judge}: {j.outcome}" for j in judgment.judges) or "no video to judge",
+            }
+        },
+    )
+
+
+def load_judgment(workspace: Workspace, panel_id: str, partition: str) -> Judgment:
+    """A panel's judgment of a run."""
+    _, folder = workspace.payload(f"{panel_id}/judgment", partition)
+    return Judgment.load(folder / "judgment.json")
+
+
+def _verdicts(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:
+    assert partition is not None
+    judgment = load_judgment(workspace, panel_id, partition)
+    rubric = workspace.benchmark.tasks[split_run(partition)[1]].rubric
+    frame, _ = read_judgment(judgment, rubric, reply_store(workspace))
+    write_parquet(out / "verdicts.parquet", frame)
+    counts = {str(k): int(v) for k, v in frame.get_column("verdict").value_counts().iter_rows()}
+    errors = counts.get("judge_error", 0)
+    return Made(
+        digest_value(frame.to_dicts()),
+        summary={name: counts.get(name, 0) for name in ("pass", "fail", "unknown", "na", "judge_error")},
+        checks={
+            "no_judge_errors": {
+                "passed": errors == 0,
+                "severity": "ERROR",
+                "description": f"{errors} of {frame.height} checks without a readable verdict",
+            }
+        },
+    )
+
+
+def _scores(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:
+    assert partition is not None
+    judgment = load_judgment(workspace, panel_id, partition)
+    rubric = workspace.benchmark.tasks[split_run(partition)[1]].rubric
+    _, frame = read_judgment(judgment, rubric, reply_store(workspace))
+    write_parquet(out / "scores.parquet", frame)
+    return Made(digest_value(frame.to_dicts()), summary={row["dim"]: row["score"] for row in frame.to_dicts()})
+
+
+__all__ = ["load_facts", "load_judgment", "media_nodes", "panel_nodes", "reply_store"]

@@ -1,0 +1,138 @@
+"""What is recorded of a rollout, and the one table that says what each kind of end means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from vvb_resources.media.container import check_container
+from vvb_resources.media.delivery import find_delivery
+from vvb_resources.sandbox.base import Ended, Isolation, Limit
+from vvb_resources.sandbox.collect import Collected
+from vvb_resources.store.digests import digest_value
+
+VideoState = Literal["present", "absent", "truncated", "unreadable"]
+EndKind = Literal["self", "timed_out", "error", "limit", "infrastructure"]
+
+
+class Record(BaseModel):
+    """Strict and immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class EndRule:
+    """Is a run that ended so made again, does it count as the scored run, and on what evidence."""
+
+    retry: bool
+    counts: bool
+    evidence: str
+
+
+# The paper re-runs what an infrastructure fault lost and nothing else. An end whose kind cannot be told from this
+# evidence is an infrastructure fault: blame falls on an agent only with proof.
+END_RULES: dict[EndKind, EndRule] = {
+    "self": EndRule(False, True, "the command's exit code is 0"),
+    "timed_out": EndRule(False, True, "the supervisor killed the agent at the deadline"),
+    "error": EndRule(False, True, "the command's exit code is not 0, or a signal ended it"),
+    "limit": EndRule(False, True, "the supervisor measured memory, processes or disk above the policy"),
+    "infrastructure": EndRule(True, False, "WallsError: the walls or the supervisor failed, or the machine did"),
+}
+
+
+class VideoRecord(Record):
+    """The light check of the MP4 at collection. Nothing is decoded: L1 decides whether the run is delivered.
+
+    `absent`: no MP4 counts; `truncated`: cut, or never finished; `unreadable`: not an MP4 with pictures. `name` is
+    relative to the delivery, `fault` says it for a person.
+    """
+
+    state: VideoState
+    name: str | None
+    fault: str | None
+    bytes: int | None
+
+
+class FileRecord(Record):
+    """A file of the delivery: POSIX path relative to it, size, SHA-256 in hex."""
+
+    path: str
+    bytes: int = Field(ge=0)
+    sha256: str
+
+
+class LeftOutRecord(Record):
+    """An entry of the delivery that was not kept, and why."""
+
+    path: str
+    why: str
+
+
+class Usage(Record):
+    """Tokens of a rollout. `prompt_tokens` includes cached and cache writes, `output_tokens` includes reasoning."""
+
+    prompt_tokens: int
+    cached_tokens: int
+    cache_creation_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+
+
+class RolloutRecord(Record):
+    """`record.json` of a rollout. Times are Unix seconds and seconds; null is unknown, never zero.
+
+    `attempts` counts this one and those that an infrastructure fault ended before it. `usd` is 0 for a system without
+    a model and null when the price or the usage is unknown. An `imported` delivery was made elsewhere: its times, exit
+    and isolation are unknown. `delivery_digest` is the digest of paths and contents of `files`.
+    """
+
+    version: Literal[1] = 1
+    system: str
+    task: str
+    ended: Ended | None
+    exit_code: int | None
+    signal: int | None
+    limit: Limit | None
+    started_at: float | None
+    seconds: float | None
+    deadline_s: float | None
+    cpu_s: float | None
+    peak_rss_mb: float | None
+    attempts: int = Field(ge=1)
+    isolation: Isolation
+    video: VideoRecord
+    files: tuple[FileRecord, ...]
+    left_out: tuple[LeftOutRecord, ...]
+    delivery_digest: str
+    usage: Usage | None
+    usd: float | None
+    imported: bool
+
+
+def video_record(delivery: Path) -> VideoRecord:
+    """The state of the video in the collected folder `delivery`."""
+    found = find_delivery(delivery)
+    if found.video is None:
+        return VideoRecord(state="absent", name=None, fault=found.fault, bytes=None)
+    check = check_container(found.video)
+    cut = check.layout is not None and check.layout.truncated
+    state: VideoState
+    if check.fault == "missing":
+        state = "absent"
+    elif check.fault in ("empty", "no_moov", "no_media") or (check.ok and cut):
+        state = "truncated"
+    else:
+        state = "present" if check.ok else "unreadable"
+    fault = "the file ends before its last box does" if check.ok and cut else None if check.ok else check.message
+    return VideoRecord(state=state, name=found.video.name, fault=fault, bytes=check.size_bytes)
+
+
+def file_records(collected: Collected) -> tuple[tuple[FileRecord, ...], tuple[LeftOutRecord, ...], str]:
+    """(files, what was left out, digest of the delivery) of a collected folder."""
+    files = tuple(FileRecord(path=file.path, bytes=file.bytes, sha256=file.sha256) for file in collected.files)
+    left = tuple(LeftOutRecord(path=entry.path, why=entry.why) for entry in collected.left_out)
+    return files, left, digest_value({file.path: file.sha256 for file in files})

@@ -1,0 +1,86 @@
+"""Two sensors for people who work in the UI: one notices edited files, one makes the tables when their inputs changed.
+
+A backfill in which a partition failed never launches the unpartitioned tables behind it; they are built on what
+exists, so a sensor starts them (docs/design/events.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from vvb_assets.describing import describe
+from vvb_assets.graph import Graph
+from vvb_assets.making import make_partition
+from vvb_assets.plan import make_plan
+from vvb_assets.provenance import Pointers, recorded_versions
+from vvb_assets.publishing import materialization
+from vvb_assets.settings import Settings
+from vvb_assets.wiring import job_name
+from vvb_resources.store.digests import digest_value
+
+ACTIVE = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
+
+def build_sensors(settings: Settings, graph: Graph) -> list[dg.SensorDefinition]:
+    """The sensors of a benchmark."""
+    tables = [node for node in graph.nodes.values() if node.stage == "leaderboards"]
+    jobs = sorted({job_name(node.op_name) for node in tables})
+
+    @dg.sensor(
+        name="benchmark_files",
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Publishes tasks, rubrics, systems and panels whose files changed; the UI then shows it.",
+    )
+    def benchmark_files(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        workspace = settings.open()
+        pointers = Pointers(context.instance, workspace.graph)
+        events = []
+        for node in workspace.graph.nodes.values():
+            if node.version_of is None or node.key not in graph.nodes:
+                continue  # a new panel appears with the next reload
+            recorded = recorded_versions(context.instance, node)
+            for partition in workspace.graph.partitions(node):
+                if partition not in graph.partitions(node):
+                    continue
+                if recorded.get(partition) != node.version_of(workspace.benchmark, partition):
+                    outcome = make_partition(workspace, node, partition)
+                    events.append(materialization(workspace, node, outcome.manifest, pointers, describe))
+        if not events:
+            return dg.SkipReason("every file is as it was last published")
+        return dg.SensorResult(asset_events=events)
+
+    @dg.sensor(
+        name="tables",
+        job_names=jobs,
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Makes the leaderboard and the other tables when what they are built on changed and nothing runs.",
+    )
+    def tables_sensor(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        if context.instance.get_runs_count(dg.RunsFilter(statuses=ACTIVE)):
+            yield dg.SkipReason("runs are active")
+            return
+        workspace = settings.open()
+        stale = [item for item in make_plan(workspace).stale if graph.nodes.get(item.asset) in tables]
+        ready = [item for item in stale if all(r.expected is not None or r.recorded for r in item.reasons)]
+        if not ready:
+            yield dg.SkipReason("the tables are built on what exists")
+            return
+        key = digest_value([item.to_json() for item in ready])
+        for name in jobs:
+            yield dg.RunRequest(run_key=f"{name}-{key}", job_name=name)
+
+    made: list[Any] = [benchmark_files]
+    if jobs:
+        made.append(tables_sensor)
+    return made

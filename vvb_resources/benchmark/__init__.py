@@ -1,0 +1,1 @@
+"""A benchmark is a folder: its formats (`models`, `probes`), loader, linter, content digests and JSON Schemas."""

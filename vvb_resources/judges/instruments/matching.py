@@ -1,0 +1,123 @@
+"""Is a text shown: OCR output against what a check asks for, tolerant of how it is set and of single misread letters.
+
+Case, spaces, line breaks, punctuation and full-width forms do not count. One letter in six may be misread; a digit may not,
+nor may a number stand inside a longer one: "12" is not shown by "112" or "1.2".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+LETTERS_A_SLIP = 6
+"""Length of text for which one misread letter is allowed."""
+
+BREAK = "\n"
+"""Between two lines: free to cross inside a match, and the end of a number."""
+
+_KEPT_IN_NUMBERS = ".:/-"
+_SAME = str.maketrans({"−": "-", "–": "-", "—": "-", "∶": ":", "⁄": "/", "×": "x", "。": ".", "ß": "ss"})
+
+
+def normalise(text: str) -> str:
+    """Letters and digits of `text`, folded; of punctuation only what joins two digits ("3.5", "1/2", "2-1", "10:30")."""
+    # A narrow no-break space or any other stands between words and is dropped; digits apart stay apart by a break.
+    folded = unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME).casefold()
+    out: list[str] = []
+    for place, char in enumerate(folded):
+        if char.isalnum():
+            gap = place > 0 and folded[place - 1].isspace()
+            if gap and char.isdigit() and out and out[-1].isdigit():
+                out.append(BREAK)
+            out.append(char)
+        elif char == BREAK:
+            out.append(BREAK)
+        elif char in _KEPT_IN_NUMBERS and 0 < place < len(folded) - 1:
+            if folded[place - 1].isdigit() and folded[place + 1].isdigit():
+                out.append(char)
+    return "".join(out)
+
+
+def page(lines: Sequence[str]) -> str:
+    """Several lines as one normalised text with breaks between them."""
+    return BREAK.join(normalise(line) for line in lines)
+
+
+@lru_cache(maxsize=65_536)
+def shows(normalised_page: str, wanted: str) -> bool:
+    """Does a page (from `page`) show the text `wanted` (as written in a probe)."""
+    needle = normalise(wanted)
+    plain = needle.replace(BREAK, "")
+    if not plain:
+        return False
+    if any(_ends_clean(normalised_page, start, start + len(needle)) for start in _places(normalised_page, needle)):
+        return True
+    letters = sum(not char.isdigit() for char in plain)
+    return _nearly(normalised_page, needle, letters // LETTERS_A_SLIP)
+
+
+def _places(text: str, needle: str) -> list[int]:
+    places, at = [], text.find(needle)
+    while at >= 0:
+        places.append(at)
+        at = text.find(needle, at + 1)
+    return places
+
+
+def _ends_clean(text: str, start: int, end: int) -> bool:
+    """A match that starts or ends with a digit is not a part of a longer number."""
+
+    def joined(inner: str, outer: str, beyond: str) -> bool:
+        return inner.isdigit() and (outer.isdigit() or (outer in _KEPT_IN_NUMBERS and outer != "" and beyond.isdigit()))
+
+    before, farther = text[max(0, start - 1) : start], text[max(0, start - 2) : max(0, start - 1)]
+    after, later = text[end : end + 1], text[end + 1 : end + 2]
+    return not (joined(text[start], before, farther) or joined(text[end - 1], after, later))
+
+
+def _nearly(text: str, needle: str, slips: int) -> bool:
+    """Approximate substring search (Sellers 1980), remembering where each match starts.
+
+    Crossing a line break costs nothing; touching a digit, or what joins digits, costs more than any allowance.
+    """
+    never = slips + 1
+
+    def weight(char: str) -> int:
+        if char == BREAK:
+            return 0
+        return never if char.isdigit() or char in _KEPT_IN_NUMBERS else 1
+
+    column = [(0, 0)]  # (cost, start) of the best match of needle[:i] that ends before text[0]
+    for i, char in enumerate(needle, 1):
+        column.append((column[i - 1][0] + weight(char), 0))
+    for end, seen in enumerate(text, 1):
+        nxt = [(0, end)]
+        for i, char in enumerate(needle, 1):
+            swap = 0 if char == seen else max(weight(char), weight(seen), 1)
+            nxt.append(
+                min(
+                    (column[i - 1][0] + swap, column[i - 1][1]),
+                    (column[i][0] + weight(seen), column[i][1]),
+                    (nxt[i - 1][0] + weight(char), nxt[i - 1][1]),
+                    key=lambda pair: (pair[0], -pair[1]),
+                )
+            )
+        column = nxt
+        cost, start = column[-1]
+        if cost <= slips and start < end and seen != BREAK and _ends_clean(text, start, end):
+            return True
+    return False
+
+
+def script_share(lines: Sequence[str], language: str) -> tuple[float, int]:
+    """Share of the letters of `lines` that are in the language's script (en: Latin, zh: Han), and their number."""
+    latin = han = 0
+    for char in "".join(lines):
+        if not char.isalpha():
+            continue
+        name = unicodedata.name(char, "")
+        latin += name.startswith(("LATIN", "FULLWIDTH LATIN"))
+        han += name.startswith(("CJK UNIFIED", "CJK COMPATIBILITY"))
+    letters = latin + han
+    return ((latin if language == "en" else han) / letters if letters else 0.0), letters

@@ -1,0 +1,69 @@
+"""What a provider is, and how one is found by its file's name.
+
+A provider is a module of this folder with
+    VERSION      what in its own code could change a reply (how it puts a request on the wire; what an instrument measures)
+    MEASURES     does it use probes; a model judge never sees them, so a changed probe must not cost it a call
+    create       makes the provider for one judge from the services a run has
+    reply_text   the reply in the wire format out of a stored body: pure, so that a newer reader reads old replies again
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from vvb_resources.benchmark.models import JudgeConfig
+from vvb_resources.errors import JudgeError
+from vvb_resources.judges.instruments.observations import ObservationCache
+from vvb_resources.judges.types import JudgeRequest, RawReply
+
+
+@dataclass(frozen=True)
+class Services:
+    """What a run offers a provider: the cache of what was derived from blinded videos."""
+
+    cache: ObservationCache
+
+
+class Provider(Protocol):
+    """Asks one judge."""
+
+    def answer(self, request: JudgeRequest) -> RawReply:
+        """Ask once. Whatever came over the wire is returned, failures included, with the outcome its envelope states.
+
+        Raises JudgeError when nothing came and asking again is pointless (configuration, key, tool).
+        """
+        ...
+
+
+class ProviderModule(Protocol):
+    """The module of a provider."""
+
+    VERSION: str
+    MEASURES: bool
+
+    def create(self, judge: JudgeConfig, services: Services) -> Provider:
+        """The provider of one judge. Raises JudgeError when the judge's configuration is not for it."""
+        ...
+
+    def reply_text(self, body: bytes) -> str:
+        """The text in the wire format held by a stored body; "" when it holds none. Never raises."""
+        ...
+
+
+def provider_names() -> tuple[str, ...]:
+    """The providers there are."""
+    import vvb_resources.judges.providers as here
+
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(here.__path__) if module.name != "base"))
+
+
+def provider_module(name: str) -> ProviderModule:
+    """The provider's module. Raises JudgeError for a name without a file."""
+    if name not in provider_names():
+        raise JudgeError(
+            f"unknown judge provider {name!r}", where="panel", remedy=f"use one of: {', '.join(provider_names())}"
+        )
+    return cast(ProviderModule, importlib.import_module(f"vvb_resources.judges.providers.{name}"))

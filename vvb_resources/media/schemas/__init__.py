@@ -1,0 +1,1 @@
+"""JSON Schemas of the media records, generated from their models."""

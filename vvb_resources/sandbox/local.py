@@ -1,0 +1,209 @@
+"""The local sandbox: a supervised process tree on this machine, inside bubblewrap where that works.
+
+Always: a fresh folder, a scrubbed environment, a session of its own, limits on memory, processes, file size and disk, a
+wall-clock deadline, bounded logs, and nothing left running. With bubblewrap also: no network and a closed file system.
+Without it the outcome says plainly which walls were open. docs/design/sandbox.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from vvb_resources.benchmark.models import SandboxPolicy
+from vvb_resources.errors import SandboxError
+from vvb_resources.sandbox import supervisor
+from vvb_resources.sandbox.base import Isolation, SandboxOutcome, SandboxPlace, SandboxRequest, SandboxView, WallsError
+from vvb_resources.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
+from vvb_resources.sandbox.reaper import STATE, end_run, mark, reap_stale
+
+LOG_BYTES = 16 << 20
+DISK_FACTOR = 4  # the work folder as a whole may hold this many times the largest file
+GRACE_S = 30.0  # after the deadline: killing a crowd and syncing takes a moment on a loaded machine
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+AUTO: Final = "auto"
+
+__all__ = ["LocalSandbox", "reap_stale"]
+
+
+class LocalSandbox:
+    """`base.Sandbox` on this machine. `bubblewrap`: the walls to use; by default what is here; None for none."""
+
+    def __init__(self, bubblewrap: Bubblewrap | str | None = AUTO) -> None:
+        if isinstance(bubblewrap, str):
+            self.bubblewrap, self.why_open = find_bubblewrap()
+        else:
+            self.bubblewrap, self.why_open = bubblewrap, "" if bubblewrap else "bubblewrap is not used"
+
+    def view(self, place: SandboxPlace) -> SandboxView:
+        """Paths are the same inside and outside."""
+        return SandboxView(
+            work=str(place.work), agent=str(place.agent), python=sys.executable, path=f"{place.bin}:{SYSTEM_PATH}"
+        )
+
+    def isolation(self, policy: SandboxPolicy) -> Isolation:
+        """Which walls stand here, and a sentence that says so, with what the policy asks and this machine lacks."""
+        cpus = len(os.sched_getaffinity(0))
+        fewer = f"; {policy.cpus} CPUs are asked for, {cpus} are here" if policy.cpus and policy.cpus > cpus else ""
+        if self.bubblewrap is None:
+            return Isolation(
+                network="open",
+                filesystem="open",
+                statement=f"{self.why_open}: the agent could reach the network and this machine's files; "
+                f"its inputs were read-only by their file modes{fewer}",
+            )
+        return Isolation(
+            network="open" if policy.network else "closed",
+            filesystem="closed",
+            statement=f"bubblewrap {self.bubblewrap.version}: "
+            f"{'network open by policy' if policy.network else 'no network'}, a closed file system, "
+            f"processes of its own{fewer}",
+        )
+
+    def run(self, request: SandboxRequest) -> SandboxOutcome:
+        """See `base.Sandbox.run`. An interrupt of the caller ends the agent before it is passed on."""
+        place = request.place
+        command = _resolved(request.command, self.view(place).path, place)
+        place.logs.mkdir(exist_ok=True)
+        if self.bubblewrap:
+            self.bubblewrap.prepare(place)
+            argv = self.bubblewrap.wrap(place, command, network=request.policy.network)
+        else:
+            argv = list(command)
+        spec = _supervisor_request(request, argv, drop_capabilities=self.bubblewrap is None)
+        outcome = _supervise(place.root, spec, request.deadline)
+        return self._read(outcome, request)
+
+    def _read(self, outcome: dict[str, Any], request: SandboxRequest) -> SandboxOutcome:
+        place, code, cause = request.place, outcome.get("code"), outcome["ended"]
+        if cause == "parent_gone":
+            raise SandboxError("the run was interrupted", where=str(place.root), remedy="run it again")
+        signal: int | None = None
+        if cause == "exited" and self.bubblewrap:
+            code = _exit_code(outcome["status"])
+            if code is None:
+                raise WallsError(
+                    f"bubblewrap could not start the agent: {_last_line(place.logs / 'stderr.txt')}",
+                    where=str(place.root),
+                    remedy="check the system's command and that bubblewrap works (vvb doctor)",
+                )
+            signal = code - 128 if 128 < code <= 128 + 64 else None
+        elif isinstance(code, int) and code < 0:
+            signal, code = -code, None
+        ended = {"exited": "self" if code == 0 else "error", "limit": "error", "deadline": "timed_out"}[cause]
+        own = cause == "exited"  # otherwise code and signal are our own SIGKILL
+        return SandboxOutcome(
+            ended=ended,  # type: ignore[arg-type]
+            exit_code=code if own else None,
+            signal=signal if own else None,
+            limit=outcome["limit"],
+            started_at=outcome["started_at"],
+            seconds=outcome["seconds"],
+            cpu_s=outcome["cpu_s"],
+            peak_rss_mb=outcome["peak_rss"] / 2**20,
+            killed=outcome["killed"],
+            stdout_bytes=outcome["stdout_bytes"],
+            stderr_bytes=outcome["stderr_bytes"],
+            isolation=self.isolation(request.policy),
+        )
+
+
+def _resolved(command: tuple[str, ...], path: str, place: SandboxPlace) -> tuple[str, ...]:
+    """The command with its program as a path. Raises SandboxError when there is none: a fault of the configuration."""
+    program = shutil.which(command[0], path=path)
+    if program is None:
+        raise SandboxError(
+            f"the agent's program {command[0]!r} is not to be found",
+            where=str(place.root),
+            remedy="correct `command` in the system's file",
+        )
+    return (program, *command[1:])
+
+
+def _supervisor_request(request: SandboxRequest, argv: list[str], *, drop_capabilities: bool) -> dict[str, Any]:
+    place, policy = request.place, request.policy
+    return {
+        "argv": argv,
+        "cwd": str(place.work),
+        "env": request.env,
+        "deadline": request.deadline,
+        "parent": os.getpid(),
+        "mark": mark(place.root),
+        "state": str(place.root / STATE),
+        "outcome": str(place.root / "outcome.json"),
+        "stdout": str(place.logs / "stdout.txt"),
+        "stderr": str(place.logs / "stderr.txt"),
+        "log_bytes": LOG_BYTES,
+        "memory": policy.memory_mb << 20,
+        "processes": policy.processes,
+        "file": policy.file_mb << 20,
+        "disk": DISK_FACTOR * policy.file_mb << 20,
+        "cpus": policy.cpus,
+        "drop_capabilities": drop_capabilities,
+    }
+
+
+def _supervise(root: Path, spec: dict[str, Any], deadline: float) -> dict[str, Any]:
+    """Run the supervisor and read its outcome; whatever happens here, nothing of the run stays alive."""
+    (root / "request.json").write_text(json.dumps(spec))
+    with (root / "supervisor.txt").open("wb") as messages:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", supervisor.__file__, str(root / "request.json")],
+            cwd=root,
+            env={"LANG": "C.UTF-8", "PATH": SYSTEM_PATH},
+            stdin=subprocess.PIPE,
+            stdout=messages,
+            stderr=messages,
+            start_new_session=True,
+        )
+    assert process.stdin is not None
+    known = supervisor.identity(process.pid)
+    try:
+        process.wait(max(0.0, deadline - time.time()) + GRACE_S)
+    except subprocess.TimeoutExpired:
+        pass  # told from a proper end by the missing outcome
+    finally:
+        process.stdin.close()  # the supervisor takes this for the end of its parent, and ends the agent
+        if process.poll() is None:
+            _end(process, root, known)
+    outcome = root / "outcome.json"
+    if process.returncode != 0 or not outcome.exists():
+        end_run(root, None)
+        raise WallsError(
+            f"the supervisor ended with {process.returncode}: {_last_line(root / 'supervisor.txt')}",
+            where=str(root),
+            remedy="run it again; the folder of this attempt is kept",
+        )
+    (root / STATE).unlink(missing_ok=True)
+    content: dict[str, Any] = json.loads(outcome.read_text())
+    return content
+
+
+def _end(process: subprocess.Popen[bytes], root: Path, known: dict[str, Any]) -> None:
+    """Give the supervisor a moment to end the agent by itself, then end both."""
+    try:
+        process.wait(supervisor.KILL_FOR_S + 2)
+    except subprocess.TimeoutExpired:
+        end_run(root, known)
+        process.wait()
+
+
+def _exit_code(status: str) -> int | None:
+    """The agent's exit code as bwrap reports it; None if the agent never started."""
+    for line in status.splitlines():
+        report = json.loads(line)
+        if "exit-code" in report:
+            return int(report["exit-code"])
+    return None
+
+
+def _last_line(path: Path) -> str:
+    """The last line of a log, for an error message."""
+    lines = path.read_bytes()[-4000:].decode("utf-8", "replace").strip().splitlines() if path.exists() else []
+    return lines[-1] if lines else "no message"

@@ -1,0 +1,348 @@
+"""The process between the platform and an agent: starts it, bounds it, and leaves nothing of it running.
+
+Run as a script (`python -I -S supervisor.py request.json`) with the standard library alone; it shares no memory with
+the platform, so that it outlives a killed parent by just the moment it needs to end the agent.
+
+- It is a child subreaper (prctl(2)): a daemon that leaves the agent's session and process group by a double fork is
+  handed to the supervisor, stays its descendant, and is found and killed.
+- Its standard input is a pipe that the parent never writes to: end of file means that the parent is gone, however it
+  went. The parent-death signal says the same for the case that another process holds the pipe.
+- It drains the agent's output and keeps a bounded head and tail of it.
+
+request.json: {argv, cwd, env, deadline, parent, mark, state, outcome, stdout, stderr, log_bytes, memory, processes,
+file, disk, cpus, drop_capabilities}; sizes in bytes, `deadline` in Unix time; `{status_fd}` in argv becomes the number
+of a pipe whose text is returned as `status`. outcome.json is what `Supervisor.run` returns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import random
+import resource
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+POLL_S = 0.1
+MEASURE_EVERY_S = 0.25
+DISK_EVERY_S = 2.0
+MAX_ENTRIES = 200_000  # more files than this in the work folder counts as a full disk
+KILL_FOR_S = 10.0
+CLOCK, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class Log:
+    """A file that keeps the first three quarters and the last quarter of `limit` bytes, and counts all of them."""
+
+    def __init__(self, path: str, limit: int) -> None:
+        self.file = open(path, "wb", buffering=0)  # noqa: SIM115 - lives as long as the process
+        self.room, self.tail_limit = limit - limit // 4, limit // 4
+        self.tail = bytearray()
+        self.total = self.dropped = 0
+
+    def write(self, data: bytes) -> None:
+        self.total += len(data)
+        head, rest = data[: self.room], data[self.room :]
+        if head:
+            self.file.write(head)
+            self.room -= len(head)
+        self.tail += rest
+        if len(self.tail) > 2 * self.tail_limit:
+            self._trim()
+
+    def _trim(self) -> None:
+        gone = max(0, len(self.tail) - self.tail_limit)
+        del self.tail[:gone]
+        self.dropped += gone
+
+    def close(self) -> None:
+        self._trim()
+        if self.dropped:
+            self.file.write(f"\n[... {self.dropped} bytes left out ...]\n".encode())
+        self.file.write(self.tail)
+        self.file.close()
+
+
+def stat_fields(pid: int) -> list[str]:
+    """Fields of /proc/<pid>/stat from the state on (the name before it may hold spaces). [] when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as handle:
+            return handle.read().decode("ascii", "replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def descendants(root: int) -> dict[int, list[str]]:
+    """Every live descendant of `root`, with its stat fields; zombies are left out."""
+    fields = {int(name): stat_fields(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    children: dict[int, list[int]] = {}
+    for pid, line in fields.items():
+        if line:
+            children.setdefault(int(line[1]), []).append(pid)
+    found: dict[int, list[str]] = {}
+    todo = list(children.get(root, ()))
+    while todo:
+        pid = todo.pop()
+        if pid not in found:
+            found[pid] = fields[pid]
+            todo += children.get(pid, ())
+    return {pid: line for pid, line in found.items() if line[0] not in "ZX"}
+
+
+def reap_zombies(keep: int) -> None:
+    """Wait for what has ended, except for the agent's own process, whose status is still wanted."""
+    with contextlib.suppress(ChildProcessError):
+        while info := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if info.si_pid == keep:
+                return
+            os.waitpid(info.si_pid, 0)
+
+
+def kill_all(keep: int) -> int:
+    """Kill every descendant; returns how many there were. Stopping them first keeps a fork bomb from outrunning us."""
+    seen: set[int] = set()
+    until = time.monotonic() + KILL_FOR_S
+    while time.monotonic() < until:
+        alive = descendants(os.getpid())
+        if not alive:
+            break
+        fresh = set(alive) - seen
+        seen |= fresh
+        for pid in fresh:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+        if not fresh:
+            for pid in alive:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.005)
+        reap_zombies(keep)
+    return len(seen)
+
+
+def usage(alive: dict[int, list[str]]) -> tuple[float, int]:
+    """(CPU seconds with those of children waited for, resident bytes without shared pages) of live processes."""
+    cpu, resident = 0, 0
+    for pid, line in alive.items():
+        cpu += sum(int(value) for value in line[11:15])
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", "rb") as handle:
+            pages = handle.read().split()
+            resident += max(0, int(pages[1]) - int(pages[2])) * PAGE
+    return cpu / CLOCK, resident
+
+
+def disk_usage(folder: str, enough: int) -> int:
+    """Allocated bytes below `folder`; stops as soon as there are `enough`, or more than MAX_ENTRIES entries."""
+    total = entries = 0
+    todo = [folder]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as listing:
+                for entry in listing:
+                    entries += 1
+                    with contextlib.suppress(OSError):
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            todo.append(entry.path)
+                    if entries > MAX_ENTRIES:
+                        return enough + 1
+        except OSError:
+            continue
+        if total > enough:
+            return total
+    return total
+
+
+def threads_of_user() -> int:
+    """Threads that this user has running, all sandboxes and everything else together."""
+    total = 0
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError, ValueError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():
+                total += int(stat_fields(int(name))[17])
+    return total
+
+
+def bound(request: dict[str, Any]) -> None:
+    """Limits and privileges of the agent: runs in the child, between fork and exec."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (request["file"], request["file"]))
+    # RLIMIT_AS would count address space that numerical and browser runtimes reserve and never touch.
+    resource.setrlimit(resource.RLIMIT_DATA, (request["memory"], request["memory"]))
+    if os.getuid() != 0:  # the kernel counts a user's threads everywhere, and exempts root
+        most = threads_of_user() + int(request["processes"])
+        hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    cpus = os.sched_getaffinity(0)
+    if request["cpus"] and request["cpus"] < len(cpus):
+        os.sched_setaffinity(0, random.sample(sorted(cpus), request["cpus"]))
+    if request["drop_capabilities"]:  # root without capabilities is bound by file modes like anyone else
+        for capability in range(64):
+            LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+        LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def write_json(path: str, value: object) -> None:
+    """Write `value` durably at `path`."""
+    with open(path + ".tmp", "w", encoding="utf-8") as handle:
+        json.dump(value, handle)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(path + ".tmp", path)
+
+
+class Supervisor:
+    """One agent from start to end."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.parent_gone = False
+        self.limit: str | None = None
+        self.cpu_s = self.peak = 0.0
+        self.logs = {name: Log(request[name], request["log_bytes"]) for name in ("stdout", "stderr")}
+
+    def parent_died(self, *_: object) -> None:
+        self.parent_gone = True
+
+    def run(self) -> dict[str, Any]:
+        request = self.request
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self.parent_died)
+        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != request["parent"]:
+            self.parent_gone = True
+        write_json(request["state"], {**request["mark"], "supervisor": identity(os.getpid())})
+        started_at, start = time.time(), time.monotonic()
+        ends = start + (request["deadline"] - started_at)
+        if self.parent_gone:
+            return {"ended": "parent_gone"}
+        status_read, status_write = os.pipe()
+        argv = [status_write if part == "{status_fd}" else part for part in request["argv"]]
+        agent = subprocess.Popen(
+            [str(part) for part in argv],
+            cwd=request["cwd"],
+            env=request["env"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=(status_write,) if "{status_fd}" in request["argv"] else (),
+            preexec_fn=lambda: bound(request),  # noqa: PLW1509 - this process has one thread
+        )
+        os.close(status_write)
+        over = self.watch(agent, ends)
+        seconds = time.monotonic() - start
+        left = kill_all(agent.pid)
+        code = agent.wait()
+        reap_zombies(0)
+        self.drain(agent)
+        times = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with os.fdopen(status_read, "rb") as status:
+            walls = read_available(status)
+        return {
+            "ended": "parent_gone" if self.parent_gone else "exited" if over else "limit" if self.limit else "deadline",
+            "code": code,
+            "limit": self.limit,
+            "started_at": started_at,
+            "seconds": seconds,
+            "cpu_s": max(self.cpu_s, times.ru_utime + times.ru_stime),
+            "peak_rss": max(self.peak, times.ru_maxrss * 1024),
+            "killed": left,
+            "stdout_bytes": self.logs["stdout"].total,
+            "stderr_bytes": self.logs["stderr"].total,
+            "status": walls.decode("utf-8", "replace"),
+        }
+
+    def watch(self, agent: subprocess.Popen[bytes], ends: float) -> bool:
+        """Wait for the agent, reading its output; True when it ended by itself before deadline and limits."""
+        next_poll = next_disk = time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(0, selectors.EVENT_READ, None)
+            for name, stream in streams(agent):
+                os.set_blocking(stream.fileno(), False)
+                selector.register(stream, selectors.EVENT_READ, self.logs[name])
+            while True:
+                now = time.monotonic()
+                if now >= ends or self.parent_gone:
+                    return False
+                for key, _ in selector.select(min(POLL_S, ends - now)):
+                    data = os.read(key.fd, 1 << 16)
+                    if data and key.data:
+                        key.data.write(data)
+                    elif not data:
+                        selector.unregister(key.fileobj)
+                        self.parent_gone = self.parent_gone or key.fd == 0
+                if os.waitid(os.P_PID, agent.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    return True
+                if now >= next_poll:
+                    next_poll = now + MEASURE_EVERY_S
+                    self.measure(now >= next_disk)
+                    next_disk = now + DISK_EVERY_S if now >= next_disk else next_disk
+                    reap_zombies(agent.pid)
+                if self.limit:
+                    return False
+
+    def measure(self, disk: bool) -> None:
+        """Take the tree's CPU time and memory, and notice a limit that is broken."""
+        alive = descendants(os.getpid())
+        cpu, resident = usage(alive)
+        self.cpu_s, self.peak = max(self.cpu_s, cpu), max(self.peak, resident)
+        if len(alive) > self.request["processes"]:
+            self.limit = "processes"
+        elif resident > self.request["memory"]:
+            self.limit = "memory"
+        elif disk and disk_usage(self.request["cwd"], self.request["disk"]) > self.request["disk"]:
+            self.limit = "disk"
+
+    def drain(self, agent: subprocess.Popen[bytes]) -> None:
+        """Take what the pipes still hold; every writer is dead, so this ends."""
+        for name, stream in streams(agent):
+            os.set_blocking(stream.fileno(), False)
+            self.logs[name].write(read_available(stream))
+            self.logs[name].close()
+
+
+def streams(agent: subprocess.Popen[bytes]) -> Iterator[tuple[str, BinaryIO]]:
+    """The agent's output pipes by name."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(agent, name)
+        yield name, stream
+
+
+def read_available(stream: Any) -> bytes:
+    """Everything a pipe holds now (at most a pipe's own size, 1 MiB)."""
+    os.set_blocking(stream.fileno(), False)
+    parts = []
+    with contextlib.suppress(BlockingIOError):
+        while data := os.read(stream.fileno(), 1 << 16):
+            parts.append(data)
+    return b"".join(parts)
+
+
+def identity(pid: int) -> dict[str, Any]:
+    """What tells a process from a later one with the same number: its start in clock ticks since boot."""
+    fields = stat_fields(pid)
+    return {"pid": pid, "ticks": int(fields[19]) if fields else -1}
+
+
+def main() -> None:
+    """Read the request, run the agent, write the outcome."""
+    with open(sys.argv[1], encoding="utf-8") as handle:
+        request = json.load(handle)
+    write_json(request["outcome"], Supervisor(request).run())
+
+
+if __name__ == "__main__":
+    main()

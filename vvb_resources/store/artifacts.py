@@ -1,0 +1,208 @@
+"""Artifacts: what a stage made for one partition, and the manifest that says from what.
+
+The manifest `artifact.json` is the truth: an artifact exists when its manifest does. It names the data version
+(a digest of content), the code version and the data version of each input it was made from, so that what is stale
+can be told from the disk alone, and a lost Dagster event can be logged again. Its payload lies beside it in a folder
+that is never changed once the manifest points to it; a new version is a new payload folder and one atomic replacement
+of the manifest (see docs/design/artifacts.md).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vvb_resources.errors import StoreError
+from vvb_resources.store.atomic import fsync_dir, sync_tree, write_bytes, write_json
+from vvb_resources.store.digests import canonical_json
+from vvb_resources.store.home import Home
+
+MANIFEST = "artifact.json"
+UNPARTITIONED = "_"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known about an artifact. `summary` holds JSON scalars and small tables for people and for Dagster."""
+
+    asset: str
+    partition: str | None
+    data_version: str
+    code_version: str
+    inputs: Mapping[str, str]
+    payload: str
+    made_at: str
+    seconds: float
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class ArtifactStore:
+    """Artifacts of one benchmark below `home.artifacts`. Safe for several processes at once (a lock a partition)."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+
+    # ------------------------------------------------------------ reading
+
+    def folder(self, asset: str, partition: str | None) -> Path:
+        """Folder of a partition: `system|task` becomes two levels; an unpartitioned asset has the level `_`."""
+        parts = [UNPARTITIONED] if partition is None else partition.split("|")
+        return self.home.artifacts.joinpath(*asset.split("/"), *parts)
+
+    def load(self, asset: str, partition: str | None) -> Manifest | None:
+        """The manifest, or None when nothing was made. Raises StoreError when it is unreadable."""
+        return _read_manifest(self.folder(asset, partition) / MANIFEST)
+
+    def payload(self, manifest: Manifest) -> Path:
+        """Folder with the artifact's files."""
+        return self.folder(manifest.asset, manifest.partition) / manifest.payload
+
+    def manifests(self, asset: str, partitions: list[str] | list[None]) -> dict[str | None, Manifest]:
+        """Manifests of those of `partitions` that were made."""
+        found = {partition: self.load(asset, partition) for partition in partitions}
+        return {partition: manifest for partition, manifest in found.items() if manifest is not None}
+
+    # ------------------------------------------------------------ writing
+
+    @contextmanager
+    def locked(self, asset: str, partition: str | None) -> Iterator[None]:
+        """Hold the partition's lock: two runs never make the same artifact at once."""
+        folder = self.folder(asset, partition)
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / ".lock").open("w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def staging(self, asset: str, partition: str | None) -> Iterator[Path]:
+        """An empty folder to fill. It is locked while in use, so that `sweep` knows a live one from a dead one."""
+        name = "~".join([asset.replace("/", "~"), (partition or UNPARTITIONED).replace("|", "~"), secrets.token_hex(4)])
+        out = self.home.staging / name
+        self.home.staging.mkdir(parents=True, exist_ok=True)
+        with (self.home.staging / f"{name}.lock").open("w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            out.mkdir()
+            try:
+                yield out
+            finally:
+                (self.home.staging / f"{name}.lock").unlink(missing_ok=True)
+                remove_tree(out)
+
+    def commit(
+        self,
+        staged: Path,
+        *,
+        asset: str,
+        partition: str | None,
+        data_version: str,
+        code_version: str,
+        inputs: Mapping[str, str],
+        seconds: float,
+        summary: Mapping[str, Any],
+        checks: Mapping[str, Mapping[str, Any]],
+        keep_old: bool,
+    ) -> Manifest:
+        """Make a filled staging folder the artifact, durably; then drop the old payload unless `keep_old`."""
+        folder = self.folder(asset, partition)
+        folder.mkdir(parents=True, exist_ok=True)
+        previous = self.load(asset, partition)
+        payload = f"{data_version[:8]}-{secrets.token_hex(4)}"
+        sync_tree(staged)
+        os.rename(staged, folder / payload)
+        fsync_dir(folder)
+        manifest = Manifest(
+            asset=asset,
+            partition=partition,
+            data_version=data_version,
+            code_version=code_version,
+            inputs=dict(inputs),
+            payload=payload,
+            made_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
+            seconds=round(seconds, 3),
+            summary=dict(summary),
+            checks={name: dict(value) for name, value in checks.items()},
+        )
+        write_json(folder / MANIFEST, asdict(manifest))
+        if previous is not None and not keep_old:
+            remove_tree(folder / previous.payload)
+        return manifest
+
+    def keep_failed(self, staged: Path, asset: str, partition: str | None) -> Path:
+        """Move a staging folder whose attempt failed to `failed/`; nothing of an attempt is thrown away."""
+        target = self.home.failed.joinpath(*asset.split("/"), *(partition or UNPARTITIONED).split("|"), staged.name[-8:])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(staged, target)
+        return target
+
+    def sweep(self, keep: tuple[str, ...]) -> list[str]:
+        """Clear staging folders whose process is gone: those of the assets in `keep` go to `failed/`, others away.
+
+        Returns the names of the folders found.
+        """
+        swept = []
+        for lock in sorted(self.home.staging.glob("*.lock")) if self.home.staging.is_dir() else []:
+            with lock.open("w") as handle:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                staged = lock.with_suffix("")
+                swept.append(staged.name)
+                if staged.is_dir():
+                    asset = next((a for a in keep if staged.name.startswith(a.replace("/", "~") + "~")), None)
+                    if asset:
+                        partition = "|".join(staged.name[len(asset) + 1 :].split("~")[:-1])
+                        self.keep_failed(staged, asset, partition)
+                    else:
+                        remove_tree(staged)
+                lock.unlink(missing_ok=True)
+        return swept
+
+    # ------------------------------------------------------------ snapshots
+
+    def snapshot(self, digest: str, content: Any) -> Path:
+        """Keep a version of a configuration file's content under its digest (once)."""
+        path = self.home.snapshots / f"{digest}.json"
+        if not path.exists():
+            write_bytes(path, canonical_json(content))
+        return path
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a tree of ours, read-only parts included (deliveries are write-protected)."""
+    if not folder.exists():
+        return
+    for base, names, _ in os.walk(folder):
+        os.chmod(base, 0o700)
+        for name in names:
+            child = Path(base) / name
+            if not child.is_symlink():
+                os.chmod(child, 0o700)
+    shutil.rmtree(folder)
+
+
+def _read_manifest(path: Path) -> Manifest | None:
+    try:
+        data = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"unreadable manifest ({error})", where=str(path), remedy="remove this file; the artifact is made again"
+        ) from error
+    try:
+        return Manifest(**data)
+    except TypeError as error:
+        raise StoreError(
+            f"manifest of another version ({error})", where=str(path), remedy="remove this file; it is made again"
+        ) from error

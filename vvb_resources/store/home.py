@@ -1,0 +1,84 @@
+"""Where everything lies: the only place that builds a path below the data home.
+
+    $VVB_HOME (default: .vvb in the checkout)
+      replies/                     raw judge replies, content-addressed, shared by all benchmarks
+      observations/                what instruments saw, keyed by the blinded video
+      <benchmark name>/
+        dagster/                   DAGSTER_HOME
+        artifacts/<asset>/<partition>/artifact.json + <payload>/
+        snapshots/<digest>.json    every version of a task, rubric, system, panel that was ever used
+        staging/                   work in progress; a folder left here was never finished
+        failed/                    attempts that ended in an infrastructure fault, kept
+        sandbox/                   state files of running rollouts
+        exports/                   tables and pictures as files
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def default_home() -> Path:
+    """`$VVB_HOME`, else `.vvb` in the checkout (in the current folder, when installed without one)."""
+    if configured := os.environ.get("VVB_HOME"):
+        return Path(configured).expanduser().resolve()
+    return (CHECKOUT if (CHECKOUT / "task_data").is_dir() else Path.cwd()) / ".vvb"
+
+
+def default_benchmark() -> Path:
+    """`$VVB_BENCHMARK`, else the starter benchmark of the checkout."""
+    if configured := os.environ.get("VVB_BENCHMARK"):
+        return Path(configured).expanduser().resolve()
+    return (CHECKOUT if (CHECKOUT / "task_data").is_dir() else Path.cwd()) / "task_data" / "starter"
+
+
+@dataclass(frozen=True)
+class Home:
+    """The data home of one benchmark. `root` is `$VVB_HOME`, `name` the benchmark's name."""
+
+    root: Path
+    name: str
+
+    @property
+    def base(self) -> Path:
+        return self.root / self.name
+
+    @property
+    def dagster(self) -> Path:
+        return self.base / "dagster"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.base / "artifacts"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.base / "snapshots"
+
+    @property
+    def staging(self) -> Path:
+        return self.base / "staging"
+
+    @property
+    def failed(self) -> Path:
+        return self.base / "failed"
+
+    @property
+    def sandbox(self) -> Path:
+        return self.base / "sandbox"
+
+    @property
+    def exports(self) -> Path:
+        return self.base / "exports"
+
+    @property
+    def replies(self) -> Path:
+        return self.root / "replies"
+
+    @property
+    def observations(self) -> Path:
+        return self.root / "observations"
