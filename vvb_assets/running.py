@@ -15,7 +15,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from vvb_assets.graph import Node, Workspace
+from vvb_assets.graph import Node, Workspace, split_run
 from vvb_assets.plan import Plan, make_plan
 from vvb_assets.progress import Progress, listening
 from vvb_assets.provenance import asset_key, recorded_versions
@@ -52,7 +52,7 @@ class Selection:
             return not self.systems or partition in self.systems
         if node.dims == "task":
             return not self.tasks or partition in self.tasks
-        system, task = partition.split("|")
+        system, task = split_run(partition)
         return (not self.systems or system in self.systems) and (not self.tasks or task in self.tasks)
 
 
@@ -195,4 +195,4 @@ def _execute(
     )
     if not result.success and len(report.failed) == before:
         events = [e for e in result.all_events if e.is_failure]
-        report.failed[op] = " ".join((events[0].message if events else "the Dagster run failed").split())
+        report.failed[op] = " ".join(str(events[0].message if events else "the Dagster run failed").split())

@@ -18,7 +18,6 @@ from vvb_assets.plan import make_plan
 from vvb_assets.provenance import Pointers, recorded_versions
 from vvb_assets.publishing import materialization
 from vvb_assets.settings import Settings
-from vvb_assets.wiring import job_name
 from vvb_resources.store.digests import digest_value
 
 ACTIVE = [
@@ -30,10 +29,9 @@ ACTIVE = [
 ]
 
 
-def build_sensors(settings: Settings, graph: Graph) -> list[dg.SensorDefinition]:
-    """The sensors of a benchmark."""
+def build_sensors(settings: Settings, graph: Graph, tables_job: Any) -> list[dg.SensorDefinition]:
+    """The sensors of a benchmark; `tables_job` makes the tables."""
     tables = [node for node in graph.nodes.values() if node.stage == "leaderboards"]
-    jobs = sorted({job_name(node.op_name) for node in tables})
 
     @dg.sensor(
         name="benchmark_files",
@@ -61,7 +59,7 @@ def build_sensors(settings: Settings, graph: Graph) -> list[dg.SensorDefinition]
 
     @dg.sensor(
         name="tables",
-        job_names=jobs,
+        job=tables_job,
         minimum_interval_seconds=30,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Makes the leaderboard and the other tables when what they are built on changed and nothing runs.",
@@ -77,10 +75,6 @@ def build_sensors(settings: Settings, graph: Graph) -> list[dg.SensorDefinition]
             yield dg.SkipReason("the tables are built on what exists")
             return
         key = digest_value([item.to_json() for item in ready])
-        for name in jobs:
-            yield dg.RunRequest(run_key=f"{name}-{key}", job_name=name)
+        yield dg.RunRequest(run_key=key)
 
-    made: list[Any] = [benchmark_files]
-    if jobs:
-        made.append(tables_sensor)
-    return made
+    return [benchmark_files, tables_sensor]

@@ -3,9 +3,9 @@
 The body makes exactly a set of partitions: those its run was launched for, or the list in its configuration (a run's
 tags can only name a rectangle; docs/design/events.md). It goes past a failed partition, and names those that failed
 in the run's failure; they are the only ones made again.
-"""
 
-from __future__ import annotations
+(Dagster reads the type of `config` from the signature itself, so this module keeps its annotations evaluated.)
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ from vvb_assets.making import Outcome, make_partition
 from vvb_assets.partitions import Partitions
 from vvb_assets.progress import current_progress
 from vvb_assets.provenance import asset_key
-from vvb_assets.publishing import Describe, Publisher, check_evaluation
+from vvb_assets.publishing import Collector, Describe, Publisher, check_evaluation
 from vvb_resources.errors import VvbError
 
 Load = Callable[[], Workspace]
@@ -70,25 +70,27 @@ def wire_op(
         keys: list[str | None] = list(config.partitions)
         if not keys:
             keys = list(context.partition_keys) if _partitioned(context) else [None]
-        publisher = Publisher(context, workspace, describe)
-        if config.partitions:
-            for node in wanted:
+        publisher: Publisher | Collector
+        if len(keys) == 1 and not config.partitions:
+            publisher = Collector(context, workspace, describe)
+        else:
+            publisher = Publisher(context, workspace, describe)
+            for node in wanted if config.partitions else []:
                 publisher.log_planned(node, config.partitions)
         failures = _make_all(context, workspace, wanted, keys, config.force, publisher)
-        publisher.flush()
+        yield from publisher.flush()
         if failures:
             raise dg.Failure(
                 f"{len(failures)} of {len(keys)} partitions failed: " + "; ".join(sorted(failures)),
                 metadata={"failed": dg.MetadataValue.json(failures)},
                 allow_retries=False,
             )
-        yield from ()  # a generator without outputs: the events above are the materialisations
 
     return body
 
 
 def _partitioned(context: dg.AssetExecutionContext) -> bool:
-    return context.has_partition_key or context.has_partition_key_range
+    return bool(context.has_partition_key or context.has_partition_key_range)
 
 
 def _spec(node: Node, definition: Any, columns: dg.TableSchema | None) -> dg.AssetSpec:
@@ -113,7 +115,7 @@ def _make_all(
     nodes: Sequence[Node],
     keys: Sequence[str | None],
     force: bool,
-    publisher: Publisher,
+    publisher: Publisher | Collector,
 ) -> dict[str, str]:
     """Make every key, `workers` at once; publish from this thread as they finish. Returns what failed, and why."""
     failures: dict[str, str] = {}
@@ -181,7 +183,7 @@ def _wire_check(
         manifest = workspace.store.load(node.key, partition)
         if manifest is None or name not in manifest.checks:
             return dg.AssetCheckResult(passed=False, description="nothing was made yet: materialise the asset first")
-        evaluation = check_evaluation(node, manifest, name, manifest.checks[name], None, context.run_id)
+        evaluation = check_evaluation(node, manifest, name, manifest.checks[name], None, context.run.run_id)
         return dg.AssetCheckResult(
             passed=evaluation.passed, severity=evaluation.severity, description=evaluation.description
         )

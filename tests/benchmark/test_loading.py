@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
 
 import vvb_resources
-from tests.benchmark.conftest import SMALL
 from vvb_resources.benchmark.linter import lint
 from vvb_resources.benchmark.loader import load_benchmark
 from vvb_resources.benchmark.quoting import QuotableText, compact, words
 
-TASK_DATA = Path(vvb_resources.__file__).parents[1] / "task_data"
+CHECKOUT = Path(vvb_resources.__file__).parents[1]
+TASK_DATA = CHECKOUT / "task_data"
 
 
 def test_the_hand_made_benchmark(small: Path) -> None:
@@ -107,5 +108,14 @@ def test_sentences_and_their_lines() -> None:
     ]  # fmt: skip
 
 
-def test_small_is_under_version_control() -> None:
-    assert (SMALL / "benchmark.yaml").is_file()
+def test_the_example_of_the_manual_is_clean(tmp_path: Path) -> None:
+    """Each fenced block of docs/benchmark_folder.md that begins with a file's name is that file."""
+    manual = (CHECKOUT / "docs" / "benchmark_folder.md").read_text(encoding="utf-8")
+    for name, content in re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", manual, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert [str(problem) for problem in lint(tmp_path)] == []
+    benchmark = load_benchmark(tmp_path)
+    found = (list(benchmark.tasks), list(benchmark.systems), list(benchmark.panels))
+    assert found == (["BRIDGE"], ["sketcher"], ["dense"])
+    assert benchmark.prices is not None

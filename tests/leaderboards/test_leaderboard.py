@@ -15,7 +15,7 @@ from vvb_assets.leaderboards.score import score_results
 from vvb_assets.scores.statistics import run_statistics
 
 relaxed = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 
@@ -59,7 +59,7 @@ def test_figures_by_hand() -> None:
     assert board["half"]["complete"] is False
     assert board["half"]["strict_pct"] is None
     assert board["half"]["rank"] == 2
-    assert board["half"]["reason"] == "1 runs unpriced; Q: 1 judge errors"
+    assert board["half"]["reason"] == "1 run unpriced; Q: 1 judge error"
 
 
 @relaxed
@@ -175,7 +175,7 @@ def test_no_panel_at_all() -> None:
 def test_every_table_is_finite_and_says_why_it_lacks_a_value(rows: Rows) -> None:
     made = score_results(to_results(rows).validate())
     for name, frame in made.items():
-        assert len(frame) or name in ("per_panel", "judge_errors"), name
+        assert len(frame), name
     for row in made["leaderboard"].to_dicts():
         for column in ("spec_pct", "strict_pct", "overall_nv0", "usd_per_task"):
             assert row[column] is not None or row["reason"], column

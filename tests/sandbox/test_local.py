@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.conftest import DAEMON, RunCode, beats, make_place
+from tests.sandbox.conftest import DAEMON, RunCode, beats, make_place, run_code
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.errors import SandboxError
-from vvb_resources.sandbox.base import SandboxRequest
+from vvb_resources.sandbox.base import SandboxRequest, WallsError
 from vvb_resources.sandbox.bubblewrap import find_bubblewrap
 from vvb_resources.sandbox.local import LOG_BYTES, LocalSandbox
 from vvb_resources.sandbox.reaper import strays
@@ -79,7 +79,9 @@ def test_huge_file_is_stopped(run: RunCode) -> None:
 
 
 def test_many_files_that_fill_the_disk_are_stopped(run: RunCode) -> None:
-    code = "import os\nfor i in range(9): open(f'tmp/{i}', 'wb').write(os.urandom(1 << 20))\n__import__('time').sleep(60)"
+    code = (
+        "import os\nfor i in range(9): open(f'tmp/{i}', 'wb').write(os.urandom(1 << 20))\n__import__('time').sleep(60)"
+    )
     outcome, _ = run(code, file_mb=1)
     assert (outcome.ended, outcome.limit) == ("error", "disk")
 
@@ -110,7 +112,8 @@ def test_crowd_of_processes_is_stopped(run: RunCode) -> None:
 def test_inputs_cannot_be_changed(run: RunCode) -> None:
     code = """
 import os
-for act in (lambda: open('inputs/note.txt', 'w'), lambda: open('inputs/new', 'w'), lambda: os.remove('inputs/note.txt')):
+note = 'inputs/note.txt'
+for act in (lambda: open(note, 'w'), lambda: open('inputs/new', 'w'), lambda: os.remove(note)):
     try:
         act()
         print('done')
@@ -190,3 +193,21 @@ def test_unknown_program_is_a_fault_of_the_configuration(sandbox: LocalSandbox, 
     request = SandboxRequest(place, ("no-such-program",), {}, SandboxPolicy(), time.time() + 5)
     with pytest.raises(SandboxError, match=r"'no-such-program' is not to be found.*correct `command`"):
         sandbox.run(request)
+
+
+def test_agent_that_kills_its_supervisor_loses_the_run_and_is_ended(tmp_path: Path) -> None:
+    code = DAEMON + "os.kill(os.getppid(), 9)\ntime.sleep(60)"
+    with pytest.raises(WallsError, match="the supervisor ended with -9"):
+        run_code(LocalSandbox(None), tmp_path / "run", code, 20, SandboxPolicy())
+    assert strays(tmp_path / "run") == []
+    assert not beats(tmp_path / "run" / "work")
+
+
+def test_key_of_the_agent_is_written_nowhere(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    place = make_place(tmp_path / "run")
+    env = {**sandbox.view(place).environment, "SOME_API_KEY": "key-0815"}
+    request = SandboxRequest(place, ("sh", "-c", "echo ${#SOME_API_KEY}"), env, SandboxPolicy(), time.time() + 20)
+    sandbox.run(request)
+    assert (place.logs / "stdout.txt").read_text() == "8\n"
+    files = [path for path in place.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert [path for path in files if b"key-0815" in path.read_bytes()] == []

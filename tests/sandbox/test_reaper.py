@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from tests.sandbox.conftest import WALLS, beats
+from vvb_resources.sandbox.processes import identity
 from vvb_resources.sandbox.reaper import alive, boot_id, reap_stale, strays
-from vvb_resources.sandbox.supervisor import identity
 
 PARENT = """
 import sys, pathlib

@@ -20,8 +20,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "spec_pass": pl.Boolean,
         "usd": pl.Float64,
     },
-    "verdicts": {c: pl.String for c in ("panel", "system", "task", "check", "verdict")},
-    "scores": {**{c: pl.String for c in ("panel", "system", "task", "dim")}, "score": pl.Float64},
+    "verdicts": dict.fromkeys(("panel", "system", "task", "check", "verdict"), pl.String),
+    "scores": {**dict.fromkeys(("panel", "system", "task", "dim"), pl.String), "score": pl.Float64},
 }
 
 

@@ -15,8 +15,8 @@ from rich.table import Table
 from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option
 from vvb_assets.settings import Settings
 from vvb_resources.errors import VvbError
-from vvb_resources.media.tools import ffmpeg_version
-from vvb_resources.sandbox.bubblewrap import probe
+from vvb_resources.media.tools import ffmpeg_program
+from vvb_resources.sandbox.bubblewrap import find_bubblewrap
 
 PACKAGES = ("dagster", "polars", "duckdb", "av", "imageio-ffmpeg", "faster-whisper", "rapidocr", "espeakng-loader")
 OPTIONAL = {
@@ -74,11 +74,11 @@ def _packages() -> list[dict[str, Any]]:
 def _tools() -> list[dict[str, Any]]:
     rows = []
     try:
-        rows.append(_row("ffmpeg", "ok", ffmpeg_version()))
+        rows.append(_row("ffmpeg", "ok", ffmpeg_program()))
     except VvbError as error:
         rows.append(_row("ffmpeg", "missing", str(error)))
-    usable, statement = probe()
-    rows.append(_row("bubblewrap", "ok" if usable else "not usable", statement))
+    bubblewrap, statement = find_bubblewrap()
+    rows.append(_row("bubblewrap", "ok" if bubblewrap else "not usable", statement))
     docker = shutil.which("docker")
     rows.append(_row("docker", "found" if docker else "not installed", docker or "optional: sandboxes in containers"))
     return rows

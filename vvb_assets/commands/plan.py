@@ -47,10 +47,10 @@ def show_plan(workspace: Workspace, plan: Plan) -> None:
                 table.add_row(asset, str(len(group)), why, ", ".join(names[:EXAMPLES]) + more)
         console.print(table)
     if plan.held:
-        names = ", ".join(str(item.partition) for item in plan.held[:EXAMPLES])
+        shown = ", ".join(str(item.partition) for item in plan.held[:EXAMPLES])
         causes = ", ".join(sorted({r.input for item in plan.held for r in item.reasons}))
         console.print(
-            f"held: {len(plan.held)} rollouts are stale ({causes}): {names}"
+            f"held: {len(plan.held)} rollouts are stale ({causes}): {shown}"
             f"{' ...' if len(plan.held) > EXAMPLES else ''}; make them again with vvb run --rerun-rollouts"
         )
     totals = plan.to_json()["totals"]

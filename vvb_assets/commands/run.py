@@ -76,7 +76,7 @@ def command(
         return
     os.environ.update(settings.environment())
     _quiet()
-    from vvb_assets.definitions import build_definitions  # Dagster takes two seconds to import
+    from vvb_assets.assembly import build_definitions  # Dagster takes two seconds to import
     from vvb_assets.running import Selection, open_instance, recover, run_plan
 
     with open_instance(workspace.home) as instance:

@@ -1,8 +1,8 @@
 """L1: program checks of a delivery against its task's delivery spec and audio policy. Cheap, exact, repeatable.
 
-Verdicts come from facts alone, so that a changed tolerance never decodes again. Whatever was measured is judged, whether
-or not the task asks for it; `applies` says whether it counts. Rates, durations and their tolerances are compared as
-fractions: a value on the edge is inside. The policy for each disputable file is in docs/l1.md.
+Verdicts come from facts alone, so that a changed tolerance never decodes again. Whatever was measured is judged,
+whether or not the task asks for it; `applies` says whether it counts. Rates, durations and their tolerances are
+compared as fractions: a value on the edge is inside. The policy for each disputable file is in docs/l1.md.
 """
 
 from __future__ import annotations
@@ -107,8 +107,9 @@ def applicable(spec: TaskFacts) -> dict[str, bool]:
 def check_l1(facts: MediaFacts, spec: TaskFacts, limits: L1Limits) -> L1Result:
     """Judge the facts of a delivery by the task's spec and the benchmark's limits.
 
-    Source: the paper's L1 (section 4): rate within 0.01, duration within half a second of its range, peak above -50 dBFS,
-    speech in at least half of a narrated video with no gap over 20 s, at least 90% of decided windows in the language.
+    Source: the paper's L1 (section 4): rate within 0.01, duration within half a second of its range, peak above
+    -50 dBFS, speech in at least half of a narrated video with no gap over 20 s, at least 90% of decided windows in the
+    language.
     """
     applies = applicable(spec)
     outcomes = {
@@ -163,15 +164,7 @@ def _decode(facts: MediaFacts) -> Outcome:
 
 def _resolution(facts: MediaFacts, spec: TaskFacts) -> Outcome:
     wanted = [spec.delivery.width, spec.delivery.height]
-    if facts.video is None or facts.timing is None:
-        if facts.container.fault == "too_many_pixels":
-            claimed = [facts.container.claimed_width, facts.container.claimed_height]
-            return (
-                _verdict(claimed == wanted),
-                claimed,
-                wanted,
-                "claimed by the header of a picture too large to decode",
-            )
+    if facts.video is None or (facts.timing is None and not facts.decode.refused):
         return _no_picture(wanted)
     shown = [facts.video.width, facts.video.height]
     coded = f"{facts.video.coded_width}x{facts.video.coded_height}"
@@ -234,7 +227,7 @@ def _audible(facts: MediaFacts, limits: L1Limits) -> Outcome:
 
 def _source_project(facts: MediaFacts) -> Outcome:
     required = "project/ with a file that is not empty"
-    if facts.timing is None and facts.container.fault is not None:
+    if facts.timing is None:
         return "na", facts.delivery.project, required, "there is no video that this would be the source of"
     if facts.delivery.project is None:
         return "na", None, required, "only a file was given: give the delivery folder"

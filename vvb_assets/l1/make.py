@@ -6,14 +6,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from vvb_resources.media.preview import contact_sheet, waveform
-
 from vvb_assets.graph import Made, Node, Workspace, split_run
 from vvb_assets.l1.checks import check_l1
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.media.delivery import find_delivery
 from vvb_resources.media.facts import MediaFacts
 from vvb_resources.media.measure import measure
+from vvb_resources.media.preview import contact_sheet, waveform
 from vvb_resources.store.atomic import write_bytes, write_json
 from vvb_resources.store.digests import digest_value
 
@@ -60,25 +59,37 @@ def _measure(workspace: Workspace, node: Node, partition: str | None, out: Path)
     work = out / "work"
     work.mkdir()
     facts = measure(delivery, work)
-    if delivery.video is not None and facts.decodable:
-        write_bytes(out / "contact.jpg", contact_sheet(delivery.video))
-        if facts.audio:
+    if delivery.video is not None and facts.timing is not None:
+        write_bytes(out / "contact.jpg", contact_sheet(delivery.video, facts.duration_s or 0.0))
+        if facts.sound is not None:
             write_bytes(out / "waveform.png", waveform(delivery.video))
     shutil.rmtree(work)
-    record = facts.model_dump(mode="json")
+    record = facts.to_json()
     write_json(out / "facts.json", record)
     return Made(digest_value(record), summary=_facts_summary(facts))
 
 
 def _facts_summary(facts: MediaFacts) -> dict[str, Any]:
-    record = facts.model_dump(mode="json")
-    return {k: v for k, v in record.items() if isinstance(v, str | int | float | bool) and len(str(v)) < 120}
+    """The figures one looks for first."""
+    summary: dict[str, Any] = {"container": facts.container.message, "decoded": facts.decode.ok}
+    if facts.video and facts.timing:
+        summary |= {
+            "picture": f"{facts.video.width}x{facts.video.height} {facts.video.codec}",
+            "frames": facts.timing.frames,
+            "fps": facts.timing.fps_value,
+            "duration_s": facts.duration_s,
+        }
+    if facts.sound:
+        summary |= {"peak_dbfs": facts.sound.peak_dbfs, "loudness_lufs": facts.sound.loudness_lufs}
+    if facts.speech:
+        summary["speech share"] = facts.speech.share
+    return summary
 
 
 def load_facts(workspace: Workspace, partition: str | None) -> MediaFacts:
     """The facts of a run."""
     _, folder = workspace.payload("l1_measurements", partition)
-    return MediaFacts.model_validate_json((folder / "facts.json").read_text())
+    return MediaFacts.read(folder / "facts.json")
 
 
 def _check(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:

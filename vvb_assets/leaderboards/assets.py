@@ -18,11 +18,15 @@ def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[st
     shown: dict[str, dg.MetadataValue] = {}
     if (folder / "leaderboard.png").is_file():
         shown["picture"] = picture(folder / "leaderboard.png", "leaderboard")
+    if node.key not in TABLES:
+        return {"files": dg.MetadataValue.md("\n".join(f"- {path.name}" for path in sorted(folder.iterdir())))}
     shown["table"] = dg.MetadataValue.md((folder / f"{node.key}.md").read_text())
     return shown
 
 
 def columns(node: Node) -> dg.TableSchema | None:
     """Name, kind and meaning of each column."""
+    if node.key not in TABLES:
+        return None
     kinds = {"system": "string", "panel": "string", "reason": "string"}
     return schema({name: (kinds.get(name, "number"), text) for name, text in TABLES[node.key].columns.items()})

@@ -10,6 +10,7 @@ from vvb_assets.scores.figures import (
     COUNTED,
     MEAN_FIGURES,
     active_panels,
+    counted,
     panel_figures,
     panel_mean,
     percent,
@@ -92,8 +93,8 @@ def run_figures(stats: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
     parts = [
         pl.when(pl.col("missing_runs") > 0).then(pl.format("{} of {} runs not made", "missing_runs", "tasks")),
         pl.when((n > 0) & (pl.col("delivered") == 0)).then(pl.lit("nothing delivered")),
-        pl.when(open_ > 0).then(pl.format("spec open for {} runs", "spec_open")),
-        pl.when(pl.col("unpriced") > 0).then(pl.format("{} runs unpriced", "unpriced")),
+        counted(open_, "run with its spec open", "runs with their spec open"),
+        counted(pl.col("unpriced"), "run unpriced", "runs unpriced"),
     ]
     return sums.with_columns(
         delivery_pct=percent(pl.col("delivered"), n),

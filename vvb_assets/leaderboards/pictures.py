@@ -24,7 +24,7 @@ def ranking_picture(board: pl.DataFrame, title: str = "Leaderboard") -> bytes:
         figure = Figure(figsize=(WIDTH_PX / DPI, height / DPI), dpi=DPI, facecolor="white")
         FigureCanvasAgg(figure)
         edge = {"top": 1 - 75 / height, "bottom": 85 / height}
-        grid = figure.add_gridspec(1, 2, width_ratios=(3.4, 1), wspace=0.08, left=0.2, right=0.95, **edge)
+        grid = figure.add_gridspec(1, 2, width_ratios=(3.4, 1), wspace=0.08, left=0.22, right=0.95, **edge)
         scores, delivery = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
         for place, row in enumerate(rows):
             _score_bars(scores, place, row)
@@ -74,6 +74,6 @@ def _label(row: dict[str, object]) -> str:
 
 def _legend(figure: Figure, height: int) -> None:
     y = 24 / height
-    for x, colour, text in ((0.2, NV0, "no video counts as 0 (ranks)"), (0.52, DELIVERED, "delivered videos only")):
+    for x, colour, text in ((0.22, NV0, "no video counts as 0 (ranks)"), (0.52, DELIVERED, "delivered videos only")):
         figure.text(x, y, "■", color=colour, fontsize=12, va="center")
         figure.text(x + 0.022, y, text, color=INK, fontsize=8.5, va="center")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from vvb_assets.scores.figures import percent
+from vvb_assets.scores.figures import counted, percent
 from vvb_resources.errors import ResultsError
 
 PAPER_CHECKS = (
@@ -71,7 +71,7 @@ def l1_table(l1: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     )
     columns = ["system", "task", "check", "passed"]
     table = pl.concat([pairs.select(columns), every.select(columns)]).group_by("system", "check", maintain_order=True)
-    counted = table.agg(
+    shares = table.agg(
         tasks=pl.len().cast(pl.Int64),
         passed=pl.col("passed").sum().cast(pl.Int64),
         failed=(~pl.col("passed")).sum().cast(pl.Int64),
@@ -79,10 +79,10 @@ def l1_table(l1: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     )
     order = pl.col("check").cast(pl.Enum([*PAPER_CHECKS, EVERY]))
     places = {s: i for i, s in enumerate(systems["system"].to_list())}
-    counted = counted.sort(pl.col("system").replace_strict(places, return_dtype=pl.Int64), order)
-    return counted.with_columns(
+    shares = shares.sort(pl.col("system").replace_strict(places, return_dtype=pl.Int64), order)
+    return shares.with_columns(
         pass_pct=pl.when(pl.col("open") == 0).then(percent(pl.col("passed"), pl.col("tasks"))),
-        reason=pl.when(pl.col("open") > 0).then(pl.format("open for {} tasks", "open")),
+        reason=counted(pl.col("open"), "task open", "tasks open"),
     )
 
 

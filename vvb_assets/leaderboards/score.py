@@ -42,6 +42,10 @@ def score_results(results: Results, stats: pl.DataFrame | None = None) -> dict[s
         tables["cost"] = absent("cost", "runs has no usd")
     else:
         tables["cost"] = cost_table(runs, board)
+    for name, frame in tables.items():
+        if frame.is_empty():
+            nothing = "no check applies" if name == "l1_table" else "no panel has judged anything"
+            tables[name] = absent(name, "there are no runs" if stats.is_empty() else nothing)
     return {name: check_finite(tables[name].select(list(spec.columns)), name) for name, spec in TABLES.items()}
 
 

@@ -120,9 +120,7 @@ def _ask(
             raw = replies.put(request.key, request.key_parts, provider.answer(request))
         _stop_on_fault(item, raw)
         raws.append(raw)
-        refs.append(
-            ReplyRef(raw.key, raw.digest, raw.outcome, replies.reference(raw.key) if raw.usable else "")
-        )
+        refs.append(ReplyRef(raw.key, raw.digest, raw.outcome, replies.reference(raw.key) if raw.usable else ""))
         gathered = gather(check_ids, dim_names, raws)
         if gathered.complete or [r.outcome for r in raws].count("blocked") >= MAX_BLOCKED:
             break
@@ -134,7 +132,9 @@ def _stop_on_fault(item: Routed, raw: RawReply) -> None:
     """A fault of the service or of the configuration is no result: nothing is judged, and another run may do better."""
     if raw.outcome in ("fatal", "retry", "reupload", "schema"):
         remedy = "mend the judge's configuration" if raw.outcome in ("fatal", "schema") else "run again later"
-        raise JudgeError(f"{raw.outcome}: {raw.fault or 'no reason given'}", where=f"judge {item.judge.id}", remedy=remedy)
+        raise JudgeError(
+            f"{raw.outcome}: {raw.fault or 'no reason given'}", where=f"judge {item.judge.id}", remedy=remedy
+        )
 
 
 def _record(

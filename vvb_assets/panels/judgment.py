@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from vvb_resources.benchmark.models import PanelConfig
 from vvb_resources.errors import StoreError
 from vvb_resources.judges.reading import READER_VERSION
 from vvb_resources.judges.types import USABLE, Outcome
@@ -34,8 +35,9 @@ class ReplyRef:
 class JudgeRecord:
     """One judge's part: what was routed to it, its replies in asking order, and what is still missing.
 
-    `calls` were made this time, `cached` replies were found in the store. `usage` (tokens by kind) and `usd` are of all its
-    replies, whenever they were paid; `usd` is None if one of them has no known price. `outcome` is that of the last reply.
+    `calls` were made this time, `cached` replies were found in the store. `usage` (tokens by kind) and `usd` are of
+    all its replies, whenever they were paid; `usd` is None if one of them has no known price. `outcome` is that of
+    the last reply.
     """
 
     judge: str
@@ -113,6 +115,6 @@ class Judgment:
             ) from error
 
 
-def undelivered_judgment(panel_id: str) -> Judgment:
+def undelivered_judgment(panel: PanelConfig) -> Judgment:
     """The judgment of a run without a video: a result, for which no judge is asked."""
-    return Judgment(panel_id, False, ())
+    return Judgment(panel.id, False, ())

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from vvb_assets.graph import Made, Node, Workspace, split_run
 from vvb_assets.l1.make import load_facts
-from vvb_assets.panels.judging import Judgment, judge_run, undelivered_judgment
+from vvb_assets.panels.judging import judge_run
+from vvb_assets.panels.judgment import Judgment, undelivered_judgment
 from vvb_assets.panels.reading import read_judgment
 from vvb_assets.tasks.make import panel_config_node
 from vvb_resources.benchmark.loader import Benchmark
@@ -143,7 +144,7 @@ def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path
             "judges": ", ".join(judge.judge for judge in judgment.judges) or "none (no video)",
             "calls": sum(judge.calls for judge in judgment.judges),
             "stored replies used": sum(judge.cached for judge in judgment.judges),
-            "usd": sum(judge.usd or 0.0 for judge in judgment.judges),
+            "usd": judgment.usd,
             "complete": judgment.complete,
         },
         checks={

@@ -12,7 +12,7 @@ from vvb_assets.showing import markdown_table, schema
 from vvb_resources.benchmark.models import DIMENSIONS
 from vvb_resources.store.artifacts import Manifest
 
-RUN_COLUMNS = {
+RUN_COLUMNS: dict[str, tuple[str, str]] = {
     "panel": ("string", "judge panel"),
     "n_pass": ("int", "checks passed"),
     "n_fail": ("int", "checks failed"),
@@ -21,19 +21,16 @@ RUN_COLUMNS = {
     "n_error": ("int", "checks without a readable verdict"),
     "core_fail": ("int", "core checks failed"),
     "strict": ("bool", "no core check failed and one check passed"),
-    **{dim: ("float", "quality score 1 to 5") for dim in DIMENSIONS},
+    **dict.fromkeys(DIMENSIONS, ("float", "quality score 1 to 5")),
     "run_overall": ("float", "mean of the known dimensions; 0 without a video"),
     "complete": ("bool", "judged whole"),
 }
 
 
 def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[str, dg.MetadataValue]:
-    """The run's statistics by panel; of the results, the files."""
-    folder = workspace.store.payload(manifest)
-    if node.key == "run_scores":
-        rows = pl.read_parquet(folder / "statistics.parquet").to_dicts()
-        return {"by panel": markdown_table(rows, list(RUN_COLUMNS))}
-    return {"files": dg.MetadataValue.md("\n".join(f"- {path.name}" for path in sorted(folder.iterdir())))}
+    """The run's statistics by panel."""
+    rows = pl.read_parquet(workspace.store.payload(manifest) / "statistics.parquet").to_dicts()
+    return {"by panel": markdown_table(rows, list(RUN_COLUMNS))}
 
 
 def columns(node: Node) -> dg.TableSchema | None:

@@ -6,13 +6,16 @@ possible (panel, system, check) in one array of bytes rather than by sorting or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from vvb_assets.scores.schema import FORMAT
 from vvb_resources.errors import ResultsError
+
+Codes = NDArray[np.int64]
 
 SLICE_ROWS = 4_000_000
 MARKED_KEYS = 1_000_000_000  # bytes of the marking array; beyond it duplicates are found by hashing
@@ -81,48 +84,69 @@ def _all_runs(frames: Mapping[str, pl.DataFrame], where: str) -> None:
         )
 
 
-def _verdicts(verdicts: pl.DataFrame, checks: pl.DataFrame, delivered: pl.DataFrame, where: str) -> None:
+def _verdicts(verdicts: pl.DataFrame, checks: pl.DataFrame, runs: pl.DataFrame, where: str) -> None:
     """References, undelivered runs and duplicates of the verdict rows, slice by slice."""
-    pairs = checks.select("task", "check").with_row_index("pair")
-    flags = delivered.with_columns(pl.col("delivered").alias("made"))
-    n_systems, n_panels = _size(verdicts["system"]), _size(verdicts["panel"])
-    space = max(1, n_panels * n_systems * len(checks))
+    n_tasks, n_systems = _size(verdicts["task"]), _size(verdicts["system"])
+    delivered = np.zeros(n_systems * n_tasks, dtype=np.bool_)
+    delivered[_codes(runs["system"]) * n_tasks + _codes(runs["task"])] = runs["delivered"].to_numpy()
+    find = _pair_finder(checks)
+    space = max(1, _size(verdicts["panel"]) * n_systems * len(checks))
     seen = np.zeros(space, dtype=np.bool_) if space <= MARKED_KEYS else None
     for offset in range(0, len(verdicts), SLICE_ROWS):
         part = verdicts.slice(offset, SLICE_ROWS)
-        joined = part.join(pairs, on=["task", "check"], how="left", maintain_order="left")
-        joined = joined.join(flags, on=["system", "task"], how="left", maintain_order="left")
-        _refuse(joined, "pair", offset, where)
-        made = joined["made"].fill_null(False)
-        if not made.all():
-            row = int((~made).arg_max() or 0)
-            key = _key(part, row, ("system", "task"))
+        task, system = _codes(part["task"]), _codes(part["system"])
+        pair = find(task, _codes(part["check"]))
+        if (pair < 0).any():
+            row = int(np.argmax(pair < 0))
             raise ResultsError(
-                f"a verdict on a run that is not delivered: {key}",
+                f"task {part['task'][row]} has no check {part['check'][row]}",
+                where=_row(where, offset + row),
+                remedy="name only a check that is in checks for that task",
+            )
+        made = delivered[system * n_tasks + task]
+        if not made.all():
+            row = int(np.argmin(made))
+            raise ResultsError(
+                f"a verdict on a run that is not delivered: {_key(part, row, ('system', 'task'))}",
                 where=_row(where, offset + row),
                 remedy="remove it, or set delivered = true in runs",
             )
         if seen is not None:
-            codes = [joined[c].to_physical().to_numpy().astype(np.int64) for c in ("panel", "system")]
-            seen[(codes[0] * n_systems + codes[1]) * len(checks) + joined["pair"].to_numpy()] = True
+            seen[(_codes(part["panel"]) * n_systems + system) * len(checks) + pair] = True
     if seen is None or int(np.count_nonzero(seen)) != len(verdicts):
         _unique(verdicts, FORMAT["verdicts"].key, where)
+
+
+def _pair_finder(checks: pl.DataFrame) -> Callable[[Codes, Codes], Codes]:
+    """Function from codes of task and check to the row of `checks`, -1 where the task has no such check."""
+    task, check = _codes(checks["task"]), _codes(checks["check"])
+    n_checks = max(1, _size(checks["check"]))
+    if len(checks) == len(np.unique(check)):  # ids unique over tasks: one look-up
+        row_of = np.full(n_checks, -1, dtype=np.int64)
+        row_of[check] = np.arange(len(checks))
+        task_of = np.full(n_checks, -1, dtype=np.int64)
+        task_of[check] = task
+        return lambda t, c: np.where(task_of[c] == t, row_of[c], -1)
+    keys = task * n_checks + check
+    order = np.argsort(keys)
+    ordered = keys[order]
+
+    def search(t: Codes, c: Codes) -> Codes:
+        wanted = t * n_checks + c
+        place = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+        return np.where(ordered[place] == wanted, order[place], -1)
+
+    return search
+
+
+def _codes(column: pl.Series) -> Codes:
+    """Integer codes of an Enum column."""
+    return column.to_physical().to_numpy().astype(np.int64)
 
 
 def _size(column: pl.Series) -> int:
     assert isinstance(column.dtype, pl.Enum)
     return len(column.dtype.categories)
-
-
-def _refuse(joined: pl.DataFrame, column: str, offset: int, where: str) -> None:
-    absent = joined[column].is_null()
-    if absent.any():
-        row = int(absent.arg_max() or 0)
-        raise ResultsError(
-            f"task {joined['task'][row]} has no check {joined['check'][row]}",
-            where=_row(where, offset + row),
-            remedy="name only a check that is in checks for that task",
-        )
 
 
 def _scores(scores: pl.DataFrame, delivered: pl.DataFrame, where: str) -> pl.DataFrame:

@@ -30,6 +30,13 @@ def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
     return pl.when(whole > 0).then(part / whole)
 
 
+def counted(number: pl.Expr, one: str, many: str) -> pl.Expr:
+    """'3 runs open', '1 run open': the number with the wording that fits; null where it is 0."""
+    return pl.when(number > 0).then(
+        pl.format("{} {}", number, pl.when(number == 1).then(pl.lit(one)).otherwise(pl.lit(many)))
+    )
+
+
 def active_panels(stats: pl.DataFrame) -> list[str]:
     """Panels that have judged a delivered run; all panels if no system has delivered anything."""
     panels = stats.drop_nulls("panel")
@@ -150,8 +157,8 @@ def _reason() -> pl.Expr:
         pl.when(pl.col("missing_runs") > 0).then(pl.format("{} of {} runs not made", "missing_runs", "tasks")),
         pl.when((pl.col("runs") > 0) & (delivered == 0)).then(pl.lit("nothing delivered")),
         pl.when(unjudged > 0).then(pl.format("{} of {} delivered runs not judged", unjudged, delivered)),
-        pl.when(pl.col("judge_errors") > 0).then(pl.format("{} judge errors", "judge_errors")),
-        pl.when((partly > 0) & (pl.col("judge_errors") == 0)).then(pl.format("{} runs judged in part", partly)),
+        counted(pl.col("judge_errors"), "judge error", "judge errors"),
+        pl.when(pl.col("judge_errors") == 0).then(counted(partly, "run judged in part", "runs judged in part")),
         pl.when((unjudged == 0) & (dims != "")).then(pl.format("no known score: {}", dims)),
     ]
     text = pl.concat_str(parts, separator="; ", ignore_nulls=True)

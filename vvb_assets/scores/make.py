@@ -57,18 +57,19 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             group="scores",
             kinds=("polars", "parquet"),
             partial=True,
-            batch=100,
+            batch=99,  # every op its own size: the same one would put ops into one run
             checks=(("fully_judged", "Every panel has judged the run whole."),),
         ),
         Node(
             key="results",
-            stage="scores",
+            stage="leaderboards",
+            op="tables",  # one step with the tables: Dagster skips a later step of the same run
             dims="none",
             inputs=("run_scores", "rubric", "catalogue"),
             code_version="1",
             make=_make_results,
             description="All runs in the results format: what the tables are computed from, and what others can read.",
-            group="scores",
+            group="leaderboards",
             kinds=("polars", "parquet"),
             partial=True,
         ),

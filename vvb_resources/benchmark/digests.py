@@ -56,6 +56,7 @@ def system_digest(benchmark: Benchmark, system_id: str) -> str:
         path = benchmark.root / entry
         if not path.exists():
             problems.append(Problem(entry, None, f"agent file of {system_id} is missing", "restore it"))
+            continue
         members = (path,) if path.is_file() else collect(benchmark.root, path, problems)
         for file in members:
             files[_shown_as(path, file)] = digest_file(file)

@@ -64,9 +64,13 @@ def read_text(root: Path, path: Path, within: Path | None = None) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def _raise(error: OSError) -> None:
+    raise error  # os.walk passes over a folder it cannot read, which would look like an empty one
+
+
 def walk_files(folder: Path) -> Iterator[Path]:
     """Every entry below `folder` but real folders (links are not entered), in name order, without tools' junk."""
-    for base, folders, names in os.walk(folder):
+    for base, folders, names in os.walk(folder, onerror=_raise):
         folders[:] = sorted(name for name in folders if name not in JUNK)
         linked = [name for name in folders if (Path(base) / name).is_symlink()]
         for name in sorted([*linked, *(name for name in names if name not in JUNK and not name.endswith(".pyc"))]):

@@ -98,6 +98,16 @@ def read_folder(root: Path, panels_dir: Path | None = None) -> Folder:
         what = "is not a folder" if root.exists() else "the benchmark folder does not exist"
         folder.problems.append(Problem(".", None, what, "give the folder that holds benchmark.yaml"))
         return folder
+    try:
+        _read_all(folder, panels_dir)
+    except OSError as error:  # a folder that may not be listed; single files are handled where they are read
+        name = relative_name(root, Path(error.filename or root))
+        folder.problems.append(Problem(name, None, f"cannot be read ({error.strerror})", "check its permissions"))
+    return folder
+
+
+def _read_all(folder: Folder, panels_dir: Path | None) -> None:
+    root = folder.root
     folder.config, _ = folder.attempt(root / "benchmark.yaml", BenchmarkConfig)
     _read_tasks(folder)
     folder.systems = _read_entries(folder, root / "systems", SystemConfig, "system", lambda system: system.id)
@@ -117,7 +127,6 @@ def read_folder(root: Path, panels_dir: Path | None = None) -> Folder:
                 source.problem(("id",), f"the panel id {panel_id!r} is a key of the graph", "choose another id")
             )
     _read_prices(folder)
-    return folder
 
 
 def _yaml_files(folder: Folder, where: Path) -> Iterator[Path]:

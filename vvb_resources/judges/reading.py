@@ -36,8 +36,8 @@ def read_reply(text: str, check_ids: Sequence[str], dim_names: Sequence[str], *,
     """Read a reply's text against the ids that were asked.
 
     `outcome` is the provider's reading of its envelope; only for `ok` and `truncated` is the text read at all. The
-    result's outcome is `ok` (all rows usable), `partial` (some missing), `truncated` (the text or the envelope says it was
-    cut; whole rows are kept), `empty` (no text), or the envelope's own word. Never raises on any text.
+    result's outcome is `ok` (all rows usable), `partial` (some missing), `truncated` (the text or the envelope says
+    it was cut; whole rows are kept), `empty` (no text), or the envelope's own word. Never raises on any text.
     """
     if outcome not in ("ok", "truncated"):
         return Reading(outcome, (), (), tuple(check_ids), tuple(dim_names))

@@ -86,6 +86,20 @@ def _rows_of_cut(decoder: json.JSONDecoder, body: str, start: int) -> ReplyDocum
             at += 1
         except (json.JSONDecodeError, RecursionError, ValueError):
             break
-    ends_whole = body.rstrip().endswith("}")
-    problems = ("not JSON",) if ends_whole else ("cut",)
-    return ReplyDocument(tuple(rows["checks"]), tuple(rows["scores"]), not ends_whole, problems)
+    cut = _is_open(body[start:])
+    return ReplyDocument(tuple(rows["checks"]), tuple(rows["scores"]), cut, ("cut",) if cut else ("not JSON",))
+
+
+def _is_open(text: str) -> bool:
+    """Does the text end inside a string or with a bracket that was never closed."""
+    depth, quoted, escaped = 0, False, False
+    for char in text:
+        if quoted:
+            quoted, escaped = escaped or char != '"', not escaped and char == "\\"
+        elif char == '"':
+            quoted = True
+        elif char in "{[":
+            depth += 1
+        elif char in "}]":
+            depth -= 1
+    return quoted or depth > 0

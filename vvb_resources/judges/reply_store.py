@@ -4,8 +4,9 @@
                                     <time>-<body digest>.json   each reply, failures included
                                     reply.json                  the one that counts: a hard link, made once
 
-Two processes may store replies for one key at once: both are kept, and the first to make the link decides which one counts
-for good, so that a judgment never changes because a slower twin came home. The folder's file system needs hard links.
+Two processes may store replies for one key at once: both are kept, and the first to make the link decides which one
+counts for good, so that a judgment never changes because a slower twin came home. The folder's file system needs hard
+links.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class ReplyStore:
         A reply that is not usable (blocked, an error) is kept as evidence and returned, but never counts.
         """
         if raw.key != key:
-            raise StoreError(f"reply of {raw.key} stored under {key}", where=str(self.root), remedy="store it under its own")
+            raise StoreError(
+                f"reply of {raw.key} stored under {key}", where=str(self.root), remedy="store it under its own"
+            )
         folder = self.folder(key)
         if not (folder / _PARTS).exists():
             write_json(folder / _PARTS, dict(key_parts))
@@ -83,8 +86,8 @@ class ReplyStore:
     def explain_miss(self, key_parts: Mapping[str, Any]) -> tuple[str, ...]:
         """Names of the parts that changed against the nearest stored key; empty when the store holds none at all.
 
-        Nearest is the key that differs in the fewest parts: after an edit of a rubric, that is the key of the same video
-        and judge with the old rubric, and the answer is `("checks",)`.
+        Nearest is the key that differs in the fewest parts: after an edit of a rubric, that is the key of the same
+        video and judge with the old rubric, and the answer is `("checks",)`.
         """
         best: tuple[str, ...] | None = None
         for stored in self._stored_parts():

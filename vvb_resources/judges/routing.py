@@ -20,9 +20,9 @@ class Routed:
 def route(panel: PanelConfig, rubric: Rubric) -> tuple[Routed, ...]:
     """The panel's judges in asking order, each with the rubric's checks of its modalities and its dimensions.
 
-    The order is the file's, in which a judge that takes another's observations stands after it (the panel's model refuses
-    any other). Since the panel routes each modality and each dimension to exactly one judge, every check and each of the
-    five dimensions appears exactly once. A judge with nothing to decide for this rubric is not asked.
+    The order is the file's, in which a judge that takes another's observations stands after it (the panel's model
+    refuses any other). Since the panel routes each modality and each dimension to exactly one judge, every check and
+    each of the five dimensions appears exactly once. A judge with nothing to decide for this rubric is not asked.
     """
     routed = (
         Routed(

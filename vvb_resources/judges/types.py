@@ -81,8 +81,8 @@ class AskedDimension:
 class JudgeRequest:
     """One call of one judge on one blinded video. Holds no system id, no source, no notes.
 
-    `observations`: the fenced text of a judge that was asked first. `sample_index`: which repetition of the same judgment
-    (for a judge's own noise). `attempt`: 0 for the first call, then the calls that ask for what was missing.
+    `observations`: the fenced text of a judge that was asked first. `sample_index`: which repetition of the same
+    judgment (for a judge's own noise). `attempt`: 0 for the first call, then the calls that ask for what was missing.
     `provider_version`: version of the provider's own code (for an instrument: of what it measures and how).
     """
 
@@ -118,8 +118,8 @@ class JudgeRequest:
     def key_parts(self) -> dict[str, Any]:
         """Everything that could change the reply, part by part; nothing that could not.
 
-        Time-outs, retries, concurrency, prices and the reader's version are left out on purpose: changing one of them must
-        not cost a call. A judge's id and its panel's are left out too: the same judge in two panels is asked once.
+        Time-outs, retries, concurrency, prices and the reader's version are left out on purpose: changing one of them
+        must not cost a call. A judge's id and its panel's are left out too: the same judge in two panels is asked once.
         """
         judge = self.judge
         sampling = judge.sampling.model_dump(mode="json") if judge.sampling else None

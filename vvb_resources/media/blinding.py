@@ -15,7 +15,7 @@ from pathlib import Path
 
 from vvb_resources.errors import MediaError
 from vvb_resources.media.probe import probe
-from vvb_resources.media.tools import THREADS, input_args, input_url, run_ffmpeg
+from vvb_resources.media.tools import input_args, input_url, run_ffmpeg
 from vvb_resources.store.atomic import replace_with, write_json
 from vvb_resources.store.digests import digest_file
 
@@ -30,6 +30,12 @@ STRIP = {
 }
 PLAIN = frozenset({"vp9"})
 NAMES = (re.compile(rb"Lavc\d+\.\d+\.\d+"), re.compile(rb"x265 \(build [ -~]*"))
+
+X264 = ("-c:v", "libx264", "-crf", "12", "-preset", "fast", "-pix_fmt", "yuv420p", "-threads", "2")
+BARE = (
+    *("-map_metadata", "-1", "-map_metadata:s", "-1", "-map_chapters", "-1", "-sn", "-dn"),
+    *("-fflags", "+bitexact", "-flags:v", "+bitexact", "-flags:a", "+bitexact", "-movflags", "+faststart"),
+)
 
 
 @dataclass(frozen=True)
@@ -74,26 +80,18 @@ def blind(video: Path, out: Path) -> BlindedMedia:
     streams = probe(video)
     if streams.video is None:
         raise MediaError("no picture stream", where=video.name)
-    codec = streams.video.codec
-    if codec in STRIP:
-        picture = ["-c:v", "copy", "-bsf:v", STRIP[codec]]
-    elif codec in PLAIN:
-        picture = ["-c:v", "copy"]
-    else:
-        x264 = ["-c:v", "libx264", "-crf", "12", "-preset", "fast", "-pix_fmt", "yuv420p", "-threads", str(THREADS)]
-        picture = [*x264, "-bsf:v", STRIP["h264"]]
-    sound = ["-map", "0:a:0", "-c:a", "copy"] if streams.audio else []
-    clean = ["-map_metadata", "-1", "-map_metadata:s", "-1", "-map_chapters", "-1", "-sn", "-dn"]
-    bitexact = ["-fflags", "+bitexact", "-flags:v", "+bitexact", "-flags:a", "+bitexact", "-movflags", "+faststart"]
+    codec, has_sound = streams.video.codec, bool(streams.audio)
 
     def fill(temporary: Path) -> None:
         """Write the stripped copy, then blank the names that no filter reaches."""
-        target = ["-f", "mp4", input_url(temporary)]
-        with tempfile.TemporaryDirectory(prefix="vvb-blind-") as work:
-            args = ["-v", "error", *input_args(video), "-map", "0:V:0", *picture, *sound, *clean, *bitexact, *target]
-            _, ended = run_ffmpeg(args, work=Path(work), deadline_s=1800)
-        if ended.code != 0:
-            raise MediaError(f"blinding failed ({ended.log.strip()[-300:] or f'exit {ended.code}'})", where=video.name)
+        with tempfile.TemporaryDirectory(prefix="vvb-blind-") as folder:
+            work = Path(folder)
+            if codec in STRIP or codec in PLAIN:
+                _copy(video, temporary, codec, has_sound, work)
+            else:
+                encoded = work / "encoded.mp4"
+                _run(video, encoded, ["-map", "0:V:0", *X264], has_sound, work)
+                _copy(encoded, temporary, "h264", has_sound, work)
         _blank_names(temporary)
 
     target = out / VIDEO
@@ -101,6 +99,20 @@ def blind(video: Path, out: Path) -> BlindedMedia:
     media = _describe(out, target)
     media.save()
     return media
+
+
+def _copy(video: Path, target: Path, codec: str, has_sound: bool, work: Path) -> None:
+    """Copy the coded picture and sound into a bare MP4."""
+    strip = ["-bsf:v", STRIP[codec]] if codec in STRIP else []
+    _run(video, target, ["-map", "0:V:0", "-c:v", "copy", *strip], has_sound, work)
+
+
+def _run(video: Path, target: Path, picture: list[str], has_sound: bool, work: Path) -> None:
+    sound = ["-map", "0:a:0", "-c:a", "copy"] if has_sound else []
+    args = ["-v", "error", *input_args(video), *picture, *sound, *BARE, "-f", "mp4", input_url(target)]
+    _, ended = run_ffmpeg(args, work=work, deadline_s=1800)
+    if ended.code != 0:
+        raise MediaError(f"blinding failed ({ended.log.strip()[-300:] or f'exit {ended.code}'})", where=video.name)
 
 
 def _blank_names(video: Path) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 from vvb_resources.media.boxes import Layout, read_layout
-from vvb_resources.media.tools import MAX_PIXELS
 
 MAX_BYTES = 4 << 30
 
@@ -26,10 +25,7 @@ ContainerFault = Literal[
     "no_moov",
     "no_media",
     "no_video",
-    "too_many_pixels",
 ]
-# Faults of the picture, found in the header: the container is sound, it is the decode check that fails.
-PICTURE_FAULTS: frozenset[ContainerFault] = frozenset({"no_video", "too_many_pixels"})
 
 
 @dataclass(frozen=True)
@@ -48,8 +44,7 @@ def check_container(video: Path | None, max_bytes: int = MAX_BYTES) -> Container
     """Check `video` without decoding and without following links. A fault is a result, never an error.
 
     `video` None means that the delivery has no MP4. Playlists, Matroska, HTML under the name `.mp4` are `not_mp4`; a
-    file whose `moov` is absent or cut is `no_moov`; one without a picture track (cover art is none) is `no_video`; one
-    whose header claims more than 40 million pixels is `too_many_pixels`.
+    file whose `moov` is absent or cut is `no_moov`; one without a picture track (cover art is none) is `no_video`.
     """
     if video is None:
         return _fault("missing", "the delivery has no MP4")
@@ -63,8 +58,8 @@ def check_container(video: Path | None, max_bytes: int = MAX_BYTES) -> Container
             return _fault("not_regular", "a symbolic link or special file")
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return _fault("unreadable", f"cannot be opened ({reason})")
-    with os.fdopen(handle, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             return _fault("not_regular", "not a regular file")
         size = status.st_size
@@ -72,10 +67,12 @@ def check_container(video: Path | None, max_bytes: int = MAX_BYTES) -> Container
             return _fault("empty", "the file has 0 bytes", size)
         if size > max_bytes:
             return _fault("too_large", f"{size} bytes; the limit is {max_bytes}", size)
-        try:
+        with os.fdopen(handle, "rb", closefd=False) as file:
             layout = read_layout(file, size)
-        except OSError as error:
-            return _fault("unreadable", f"cannot be read ({error.strerror})", size)
+    except OSError as error:
+        return _fault("unreadable", f"cannot be read ({error.strerror})")
+    finally:
+        os.close(handle)
     return _judge(layout, size)
 
 
@@ -86,13 +83,8 @@ def _judge(layout: Layout, size: int) -> ContainerCheck:
         return _fault("no_moov", "no whole moov box: the file was cut or never finished", size, layout)
     if not layout.has(b"mdat"):
         return _fault("no_media", "no mdat box: a header without media", size, layout)
-    pictures = [track for track in layout.tracks if track.handler == "vide"]
-    if not pictures:
+    if not any(track.handler == "vide" for track in layout.tracks):
         return _fault("no_video", "no picture track", size, layout)
-    largest = max(pictures, key=lambda track: track.width * track.height)
-    if largest.width * largest.height > MAX_PIXELS:
-        message = f"the header claims {largest.width}x{largest.height}; the limit is {MAX_PIXELS} pixels"
-        return _fault("too_many_pixels", message, size, layout)
     return ContainerCheck(True, None, "MP4 with a picture track", size, layout)
 
 

@@ -1,7 +1,7 @@
 """The one decode of L1: every frame and every sample once, in one ffmpeg process, whatever is measured of them.
 
-Pictures come as 160x90 grey frames on a pipe (measured as they pass), their exact time stamps in a file; sound as levels
-per channel in the messages (before any resampling) and as 16 kHz PCM in a file, for speech.
+Pictures come as 160x90 grey frames on a pipe (measured as they pass), their exact time stamps in a file; sound as
+levels per channel in the messages (before any resampling) and as 16 kHz PCM in a file, for speech.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What is measured of a delivery: the record that L1's checks and the instrument judges' proxies read.
 
-Measuring is expensive and knows no task; checks are cheap and change with tolerances (docs/l1.md). Times are seconds on
-the presentation clock. A fraction is written "numerator/denominator" where a tolerance is judged at its edge. Levels are
-dBFS; digital silence has no level and is null. There is no NaN and no infinity anywhere.
+Measuring is expensive and knows no task; checks are cheap and change with tolerances (docs/l1.md). Times are seconds
+on the presentation clock. A fraction is written "numerator/denominator" where a tolerance is judged at its edge. Levels
+are dBFS; digital silence has no level and is null. There is no NaN and no infinity anywhere.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ class DecodeFacts(Record):
 
     ok: bool
     errors: tuple[str, ...] = ()
+    refused: bool = Field(default=False, description="not decoded: the picture has too many pixels")
     timed_out: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Measure a delivery: guard, probe, one decode, speech. Gives facts, never a verdict, and never fails on the delivery."""
+"""Measure a delivery: guard, probe, one decode, speech. Gives facts, no verdict, and never fails on the delivery."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from vvb_resources.errors import MediaError
-from vvb_resources.media.container import PICTURE_FAULTS, ContainerCheck, check_container
+from vvb_resources.media.container import ContainerCheck, check_container
 from vvb_resources.media.decode import Decoded, decode
 from vvb_resources.media.delivery import Delivery
 from vvb_resources.media.facts import (
@@ -26,6 +26,7 @@ from vvb_resources.media.language import LanguageModel, language_facts
 from vvb_resources.media.probe import AudioProbe, Probe, VideoProbe, probe
 from vvb_resources.media.speech import speech_facts
 from vvb_resources.media.timing import Timing, read_timing
+from vvb_resources.media.tools import MAX_PIXELS
 from vvb_resources.store.digests import digest_file
 
 
@@ -59,6 +60,15 @@ def measure(
     if streams.video is None:
         return refused.model_copy(
             update={"streams": _streams(streams), "decode": DecodeFacts(ok=False, errors=("no picture stream",))}
+        )
+    if (pixels := streams.video.width * streams.video.height) > MAX_PIXELS:
+        reason = f"{streams.video.width}x{streams.video.height} is {pixels} pixels; the limit is {MAX_PIXELS}"
+        return refused.model_copy(
+            update={
+                "streams": _streams(streams),
+                "video": _video(streams.video),
+                "decode": DecodeFacts(ok=False, errors=(reason,), refused=True),
+            }
         )
     with tempfile.TemporaryDirectory(prefix="measure-", dir=work) as folder:
         audio = streams.audio[0] if streams.audio else None
@@ -111,7 +121,7 @@ def _container(check: ContainerCheck) -> ContainerFacts:
     pictures = [track for track in layout.tracks if track.handler == "vide"] if layout else []
     largest = max(pictures, key=lambda track: track.width * track.height, default=None)
     return ContainerFacts(
-        sound=check.ok or check.fault in PICTURE_FAULTS,
+        sound=check.ok or check.fault == "no_video",
         fault=check.fault,
         message=check.message,
         size_bytes=check.size_bytes,

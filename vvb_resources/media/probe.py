@@ -14,10 +14,12 @@ from av.error import FFmpegError
 
 from vvb_resources.errors import MediaError
 from vvb_resources.media.boxes import read_layout
-from vvb_resources.media.tools import input_url
+from vvb_resources.media.tools import MAX_PIXELS, input_url
 
 # PyAV's names of decoders where they are not the codec's name.
 CODECS = {"libdav1d": "av1", "libvpx-vp9": "vp9", "libvpx": "vp8", "libaom-av1": "av1"}
+
+MOST_STREAMS = 64  # with a limit on the pixels that a decoder may be asked for while probing
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,13 @@ def opened(video: Path) -> Iterator[Any]:
 
     Raises MediaError when it cannot be opened.
     """
+    limits: Any = [{"max_pixels": str(MAX_PIXELS)} for _ in range(MOST_STREAMS)]
     try:
         container = av.open(
             input_url(video),
             format="mov",
             options={"protocol_whitelist": "file", "enable_drefs": "0"},
+            stream_options=limits,
             metadata_errors="replace",
         )
     except (FFmpegError, ValueError, OSError) as error:

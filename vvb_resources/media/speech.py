@@ -55,7 +55,7 @@ def speech_facts(pcm: NDArray[np.float32], duration_s: float) -> SpeechFacts:
 
 
 def coverage(segments: tuple[Span, ...], duration_s: float, engine: str) -> SpeechFacts:
-    """Facts of `segments` in a video of `duration_s`. The stretches before the first and after the last are gaps too."""
+    """Facts of `segments` in a video of `duration_s`. Before the first and after the last are gaps too."""
     clipped = [(max(0.0, s.start), min(s.end, duration_s)) for s in segments if s.start < duration_s]
     spoken = sum(end - start for start, end in clipped)
     edges = [0.0, *(edge for pair in clipped for edge in pair), duration_s]

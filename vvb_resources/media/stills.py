@@ -64,7 +64,7 @@ class PictureMeter:
         self.frames += 1
 
     def facts(self, stamps: Sequence[Fraction], end: Fraction) -> PictureFacts:
-        """Facts of the frames taken so far, shown at `stamps` (seconds) and over at `end`. Raises ValueError if none."""
+        """Facts of the frames taken so far, shown at `stamps` (seconds), over at `end`. Raises ValueError if none."""
         if self.frames == 0:
             raise ValueError("no frames")
         black = [*self._black, *([(self._black_from, self.frames)] if self._black_from is not None else [])]

@@ -20,7 +20,7 @@ FINE = 8  # a time base of at least so many ticks a frame may round; a coarser o
 
 @dataclass(frozen=True)
 class Timing:
-    """Frames shown, are they evenly spaced (None: fewer than two), frames a second, first and last instant (seconds)."""
+    """Frames shown, are they evenly spaced (None: fewer than two), frames a second, first and last instant."""
 
     frames: int
     constant: bool | None

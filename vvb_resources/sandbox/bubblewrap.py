@@ -116,7 +116,8 @@ def _walls(network: bool) -> list[str]:
         if path.exists():  # the target of a link such as resolv.conf, not the link, whose target is not there inside
             argv += ["--ro-bind", str(path.resolve()), str(path)]
     argv += ["--ro-bind-try", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
-    return [*argv, "--proc", "/proc", "--dev", "/dev", "--size", str(SHM_MB << 20), "--tmpfs", "/dev/shm"]
+    argv += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]  # it would be memory that nobody bounds
+    return [*argv, "--size", str(SHM_MB << 20), "--tmpfs", "/dev/shm"]
 
 
 def seen_inside(path: Path) -> bool:

@@ -7,6 +7,7 @@ Without it the outcome says plainly which walls were open. docs/design/sandbox.m
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ from vvb_resources.errors import SandboxError
 from vvb_resources.sandbox import supervisor
 from vvb_resources.sandbox.base import Isolation, SandboxOutcome, SandboxPlace, SandboxRequest, SandboxView, WallsError
 from vvb_resources.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
+from vvb_resources.sandbox.processes import KILL_FOR_S, identity
 from vvb_resources.sandbox.reaper import STATE, end_run, mark, reap_stale
 
 LOG_BYTES = 16 << 20
@@ -151,10 +153,9 @@ def _supervisor_request(request: SandboxRequest, argv: list[str], *, drop_capabi
 
 def _supervise(root: Path, spec: dict[str, Any], deadline: float) -> dict[str, Any]:
     """Run the supervisor and read its outcome; whatever happens here, nothing of the run stays alive."""
-    (root / "request.json").write_text(json.dumps(spec))
     with (root / "supervisor.txt").open("wb") as messages:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", supervisor.__file__, str(root / "request.json")],
+            [sys.executable, "-I", "-S", supervisor.__file__],
             cwd=root,
             env={"LANG": "C.UTF-8", "PATH": SYSTEM_PATH},
             stdin=subprocess.PIPE,
@@ -163,13 +164,17 @@ def _supervise(root: Path, spec: dict[str, Any], deadline: float) -> dict[str, A
             start_new_session=True,
         )
     assert process.stdin is not None
-    known = supervisor.identity(process.pid)
+    known = identity(process.pid)
     try:
+        with contextlib.suppress(BrokenPipeError):  # it ended at once: told by the missing outcome
+            process.stdin.write(json.dumps(spec).encode() + b"\n")
+            process.stdin.flush()
         process.wait(max(0.0, deadline - time.time()) + GRACE_S)
     except subprocess.TimeoutExpired:
         pass  # told from a proper end by the missing outcome
     finally:
-        process.stdin.close()  # the supervisor takes this for the end of its parent, and ends the agent
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()  # the supervisor takes this for the end of its parent, and ends the agent
         if process.poll() is None:
             _end(process, root, known)
     outcome = root / "outcome.json"
@@ -188,7 +193,7 @@ def _supervise(root: Path, spec: dict[str, Any], deadline: float) -> dict[str, A
 def _end(process: subprocess.Popen[bytes], root: Path, known: dict[str, Any]) -> None:
     """Give the supervisor a moment to end the agent by itself, then end both."""
     try:
-        process.wait(supervisor.KILL_FOR_S + 2)
+        process.wait(KILL_FOR_S + 2)
     except subprocess.TimeoutExpired:
         end_run(root, known)
         process.wait()

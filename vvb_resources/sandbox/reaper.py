@@ -18,7 +18,7 @@ from typing import Any
 
 from vvb_resources.errors import SandboxError
 from vvb_resources.sandbox.base import Reaped
-from vvb_resources.sandbox.supervisor import descendants, identity, stat_fields
+from vvb_resources.sandbox.processes import descendants, identity, stat_fields
 
 STATE = "state.json"
 REAP_FOR_S = 10.0

@@ -1,15 +1,16 @@
 """The process between the platform and an agent: starts it, bounds it, and leaves nothing of it running.
 
-Run as a script (`python -I -S supervisor.py request.json`) with the standard library alone; it shares no memory with
-the platform, so that it outlives a killed parent by just the moment it needs to end the agent.
+Run as a script (`python -I -S supervisor.py`) with the standard library alone; it shares no memory with the platform,
+so that it outlives a killed parent by just the moment it needs to end the agent.
 
 - It is a child subreaper (prctl(2)): a daemon that leaves the agent's session and process group by a double fork is
   handed to the supervisor, stays its descendant, and is found and killed.
-- Its standard input is a pipe that the parent never writes to: end of file means that the parent is gone, however it
-  went. The parent-death signal says the same for the case that another process holds the pipe.
+- Its standard input is a pipe. The first line is the request (never a file: it may hold keys); after it the parent
+  writes nothing, and end of file means that the parent is gone, however it went. The parent-death signal says the same
+  for the case that another process holds the pipe.
 - It drains the agent's output and keeps a bounded head and tail of it.
 
-request.json: {argv, cwd, env, deadline, parent, mark, state, outcome, stdout, stderr, log_bytes, memory, processes,
+The request: {argv, cwd, env, deadline, parent, mark, state, outcome, stdout, stderr, log_bytes, memory, processes,
 file, disk, cpus, drop_capabilities}; sizes in bytes, `deadline` in Unix time; `{status_fd}` in argv becomes the number
 of a pipe whose text is returned as `status`. outcome.json is what `Supervisor.run` returns.
 """
@@ -22,154 +23,35 @@ import json
 import os
 import random
 import resource
+import select
 import selectors
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # isolated mode leaves even the script's own folder out
+
+from vvb_resources.sandbox.bounded_log import Log
+from vvb_resources.sandbox.processes import (
+    descendants,
+    disk_usage,
+    identity,
+    kill_all,
+    reap_zombies,
+    threads_of_user,
+    usage,
+)
+
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+REQUEST_WITHIN_S = 10.0
 POLL_S = 0.1
 MEASURE_EVERY_S = 0.25
 DISK_EVERY_S = 2.0
-MAX_ENTRIES = 200_000  # more files than this in the work folder counts as a full disk
-KILL_FOR_S = 10.0
-CLOCK, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-class Log:
-    """A file that keeps the first three quarters and the last quarter of `limit` bytes, and counts all of them."""
-
-    def __init__(self, path: str, limit: int) -> None:
-        self.file = open(path, "wb", buffering=0)  # noqa: SIM115 - lives as long as the process
-        self.room, self.tail_limit = limit - limit // 4, limit // 4
-        self.tail = bytearray()
-        self.total = self.dropped = 0
-
-    def write(self, data: bytes) -> None:
-        self.total += len(data)
-        head, rest = data[: self.room], data[self.room :]
-        if head:
-            self.file.write(head)
-            self.room -= len(head)
-        self.tail += rest
-        if len(self.tail) > 2 * self.tail_limit:
-            self._trim()
-
-    def _trim(self) -> None:
-        gone = max(0, len(self.tail) - self.tail_limit)
-        del self.tail[:gone]
-        self.dropped += gone
-
-    def close(self) -> None:
-        self._trim()
-        if self.dropped:
-            self.file.write(f"\n[... {self.dropped} bytes left out ...]\n".encode())
-        self.file.write(self.tail)
-        self.file.close()
-
-
-def stat_fields(pid: int) -> list[str]:
-    """Fields of /proc/<pid>/stat from the state on (the name before it may hold spaces). [] when it is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as handle:
-            return handle.read().decode("ascii", "replace").rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def descendants(root: int) -> dict[int, list[str]]:
-    """Every live descendant of `root`, with its stat fields; zombies are left out."""
-    fields = {int(name): stat_fields(int(name)) for name in os.listdir("/proc") if name.isdigit()}
-    children: dict[int, list[int]] = {}
-    for pid, line in fields.items():
-        if line:
-            children.setdefault(int(line[1]), []).append(pid)
-    found: dict[int, list[str]] = {}
-    todo = list(children.get(root, ()))
-    while todo:
-        pid = todo.pop()
-        if pid not in found:
-            found[pid] = fields[pid]
-            todo += children.get(pid, ())
-    return {pid: line for pid, line in found.items() if line[0] not in "ZX"}
-
-
-def reap_zombies(keep: int) -> None:
-    """Wait for what has ended, except for the agent's own process, whose status is still wanted."""
-    with contextlib.suppress(ChildProcessError):
-        while info := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            if info.si_pid == keep:
-                return
-            os.waitpid(info.si_pid, 0)
-
-
-def kill_all(keep: int) -> int:
-    """Kill every descendant; returns how many there were. Stopping them first keeps a fork bomb from outrunning us."""
-    seen: set[int] = set()
-    until = time.monotonic() + KILL_FOR_S
-    while time.monotonic() < until:
-        alive = descendants(os.getpid())
-        if not alive:
-            break
-        fresh = set(alive) - seen
-        seen |= fresh
-        for pid in fresh:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGSTOP)
-        if not fresh:
-            for pid in alive:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.005)
-        reap_zombies(keep)
-    return len(seen)
-
-
-def usage(alive: dict[int, list[str]]) -> tuple[float, int]:
-    """(CPU seconds with those of children waited for, resident bytes without shared pages) of live processes."""
-    cpu, resident = 0, 0
-    for pid, line in alive.items():
-        cpu += sum(int(value) for value in line[11:15])
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", "rb") as handle:
-            pages = handle.read().split()
-            resident += max(0, int(pages[1]) - int(pages[2])) * PAGE
-    return cpu / CLOCK, resident
-
-
-def disk_usage(folder: str, enough: int) -> int:
-    """Allocated bytes below `folder`; stops as soon as there are `enough`, or more than MAX_ENTRIES entries."""
-    total = entries = 0
-    todo = [folder]
-    while todo:
-        try:
-            with os.scandir(todo.pop()) as listing:
-                for entry in listing:
-                    entries += 1
-                    with contextlib.suppress(OSError):
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
-                        if entry.is_dir(follow_symlinks=False):
-                            todo.append(entry.path)
-                    if entries > MAX_ENTRIES:
-                        return enough + 1
-        except OSError:
-            continue
-        if total > enough:
-            return total
-    return total
-
-
-def threads_of_user() -> int:
-    """Threads that this user has running, all sandboxes and everything else together."""
-    total = 0
-    for name in os.listdir("/proc"):
-        with contextlib.suppress(OSError, ValueError):
-            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():
-                total += int(stat_fields(int(name))[17])
-    return total
 
 
 def bound(request: dict[str, Any]) -> None:
@@ -331,16 +213,14 @@ def read_available(stream: Any) -> bytes:
     return b"".join(parts)
 
 
-def identity(pid: int) -> dict[str, Any]:
-    """What tells a process from a later one with the same number: its start in clock ticks since boot."""
-    fields = stat_fields(pid)
-    return {"pid": pid, "ticks": int(fields[19]) if fields else -1}
-
-
 def main() -> None:
     """Read the request, run the agent, write the outcome."""
-    with open(sys.argv[1], encoding="utf-8") as handle:
-        request = json.load(handle)
+    if not select.select([0], [], [], REQUEST_WITHIN_S)[0]:
+        sys.exit(f"no request came within {REQUEST_WITHIN_S:g} s")
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        sys.exit("the parent was gone before it had sent its request")
+    request = json.loads(line)
     write_json(request["outcome"], Supervisor(request).run())
 
 

@@ -70,7 +70,9 @@ def past_end(span: Span, duration_s: float, channel: Channel, *, needed: bool) -
 
 def unsampled(span: Span, channel: Channel, what: str) -> Finding:
     """Nothing was sampled where the probe looks."""
-    return Finding("unknown", span.start, span.end, channel, f"{what} in {span.words}: an unsampled instant is not asserted")
+    return Finding(
+        "unknown", span.start, span.end, channel, f"{what} in {span.words}: an unsampled instant is not asserted"
+    )
 
 
 def runs_of(flags: Sequence[bool]) -> list[tuple[int, int]]:

@@ -44,9 +44,7 @@ def pass_frames(video: Path, times: tuple[float, ...], max_side: int) -> Iterato
     wanted = iter(times)
     for _, frame in read_frames(video, times, min(max_side, READ_SIDE)):
         luminance = frame.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
-        steps = np.maximum(
-            np.abs(np.diff(luminance, axis=1))[:-1, :], np.abs(np.diff(luminance, axis=0))[:, :-1]
-        )
+        steps = np.maximum(np.abs(np.diff(luminance, axis=1))[:-1, :], np.abs(np.diff(luminance, axis=0))[:, :-1])
         yield FrameFacts(
             t=next(wanted),
             lines=reader.read(frame),

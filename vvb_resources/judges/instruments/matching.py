@@ -1,14 +1,15 @@
 """Is a text shown: OCR output against what a check asks for, tolerant of how it is set and of single misread letters.
 
-Case, spaces, line breaks, punctuation and full-width forms do not count. One letter in six may be misread; a digit may not,
-nor may a number stand inside a longer one: "12" is not shown by "112" or "1.2".
+Case, spaces, line breaks, punctuation and full-width forms do not count. One letter in six may be misread; a digit
+may not, nor may a number stand inside a longer one: "12" is not shown by "112" or "1.2".
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 LETTERS_A_SLIP = 6
 """Length of text for which one misread letter is allowed."""
@@ -21,8 +22,10 @@ _SAME = str.maketrans({"−": "-", "–": "-", "—": "-", "∶": ":", "⁄": "/
 
 
 def normalise(text: str) -> str:
-    """Letters and digits of `text`, folded; of punctuation only what joins two digits ("3.5", "1/2", "2-1", "10:30")."""
-    # A narrow no-break space or any other stands between words and is dropped; digits apart stay apart by a break.
+    """Letters and digits of `text`, folded; of punctuation only what joins two digits (3.5, 1/2, 2-1, 10:30).
+
+    Spaces go, but two numbers that stand apart stay apart, by a break.
+    """
     folded = unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME).casefold()
     out: list[str] = []
     for place, char in enumerate(folded):
@@ -33,9 +36,10 @@ def normalise(text: str) -> str:
             out.append(char)
         elif char == BREAK:
             out.append(BREAK)
-        elif char in _KEPT_IN_NUMBERS and 0 < place < len(folded) - 1:
-            if folded[place - 1].isdigit() and folded[place + 1].isdigit():
-                out.append(char)
+        elif (
+            char in _KEPT_IN_NUMBERS and folded[place - 1 : place].isdigit() and folded[place + 1 : place + 2].isdigit()
+        ):
+            out.append(char)
     return "".join(out)
 
 
@@ -51,18 +55,32 @@ def shows(normalised_page: str, wanted: str) -> bool:
     plain = needle.replace(BREAK, "")
     if not plain:
         return False
-    if any(_ends_clean(normalised_page, start, start + len(needle)) for start in _places(normalised_page, needle)):
+    if any(_ends_clean(normalised_page, *found.span()) for found in _pattern(needle).finditer(normalised_page)):
         return True
-    letters = sum(not char.isdigit() for char in plain)
-    return _nearly(normalised_page, needle, letters // LETTERS_A_SLIP)
+    slips = sum(not char.isdigit() for char in plain) // LETTERS_A_SLIP
+    return slips > 0 and _could_show(normalised_page, plain, slips) and _nearly(normalised_page, needle, slips)
 
 
-def _places(text: str, needle: str) -> list[int]:
-    places, at = [], text.find(needle)
-    while at >= 0:
-        places.append(at)
-        at = text.find(needle, at + 1)
-    return places
+@cache
+def _pattern(needle: str) -> re.Pattern[str]:
+    """The text itself, with line breaks allowed anywhere but inside a number."""
+    out = []
+    for char, following in zip(needle, needle[1:] + " ", strict=True):
+        if char == BREAK:
+            out.append(f"{BREAK}?")
+        else:
+            out.append(re.escape(char))
+            if following not in (BREAK, " ") and not (char.isdigit() and following.isdigit()):
+                out.append(f"{BREAK}?")
+    return re.compile("".join(out))
+
+
+def _could_show(normalised_page: str, plain: str, slips: int) -> bool:
+    """Of slips + 1 pieces of a text, at least one is untouched by that many slips: a quick way to rule most pages
+    out."""
+    page_plain = normalised_page.replace(BREAK, "")
+    size = -(-len(plain) // (slips + 1))
+    return any(plain[at : at + size] in page_plain for at in range(0, len(plain), size))
 
 
 def _ends_clean(text: str, start: int, end: int) -> bool:
@@ -95,10 +113,11 @@ def _nearly(text: str, needle: str, slips: int) -> bool:
         nxt = [(0, end)]
         for i, char in enumerate(needle, 1):
             swap = 0 if char == seen else max(weight(char), weight(seen), 1)
+            inside_number = seen == BREAK and char.isdigit() and needle[i : i + 1].isdigit()
             nxt.append(
                 min(
                     (column[i - 1][0] + swap, column[i - 1][1]),
-                    (column[i][0] + weight(seen), column[i][1]),
+                    (column[i][0] + (never if inside_number else weight(seen)), column[i][1]),
                     (nxt[i - 1][0] + weight(char), nxt[i - 1][1]),
                     key=lambda pair: (pair[0], -pair[1]),
                 )

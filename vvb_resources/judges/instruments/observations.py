@@ -1,8 +1,8 @@
 """The cache of observations: a blinded video is looked at and listened to once, for all panels.
 
-Keyed by the video's digest, the instrument, its version and its parameters. A frame's observation is kept by its instant, so
-that a panel that samples every second finds every other frame of one that samples twice a second. Losing the cache loses
-time, never a result: replies are stored elsewhere.
+Keyed by the video's digest, the instrument, its version and its parameters. A frame's observation is kept by its
+instant, so that a panel that samples every second finds every other frame of one that samples twice a second. Losing
+the cache loses time, never a result: replies are stored elsewhere.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 """Reading text off frames with RapidOCR (its models ship in its wheel: English and Chinese, no network).
 
-Detection runs on a reduced picture, recognition on the frame's own pixels, and only where something changed: consecutive
-sampled frames of a video are mostly alike, and a line whose pixels did not change still says the same. On one core of a
-small machine a 960 x 540 frame with three new lines takes about 0.2 s, an unchanged one 2 ms.
+Detection runs on a reduced picture, recognition on the frame's own pixels, and only where something changed:
+consecutive sampled frames of a video are mostly alike, and a line whose pixels did not change still says the same. On
+one core of a small machine a 960 x 540 frame with three new lines takes about 0.2 s, an unchanged one 2 ms.
 """
 
 from __future__ import annotations
 
+import queue
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,8 @@ _ALIKE_PIXELS = 24
 _ALIKE_SHARE = 0.002
 """The same for one line's box, as a share: a digit that changes moves about 1% of the pixels of a long line."""
 
-_engine_lock = threading.Lock()
+_idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
+_making = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,8 @@ class TextLine:
         return self.box[3] - self.box[1]
 
 
-@cache
-def _engine() -> Any:
-    """The process's one engine, single-threaded: several runs share the machine's cores already."""
+def _new_engine() -> Any:
+    """An engine on one thread: several runs share the machine's cores already."""
     try:
         from rapidocr import RapidOCR
     except ImportError as error:
@@ -69,6 +71,20 @@ def _engine() -> Any:
     )
 
 
+@contextmanager
+def _engine() -> Iterator[Any]:
+    """One of the process's engines. An engine keeps state between its steps, so that no two threads may use one."""
+    try:
+        engine = _idle.get_nowait()
+    except queue.Empty:
+        with _making:
+            engine = _new_engine()
+    try:
+        yield engine
+    finally:
+        _idle.put(engine)
+
+
 class TextReader:
     """Reads the frames of one video in order; keeps the last frame to read only what changed."""
 
@@ -84,13 +100,13 @@ class TextReader:
             changed = np.abs(gray - self._gray) > _CHANGED_LEVELS
             if int(changed.sum()) <= _ALIKE_PIXELS:
                 return self._lines  # the reference frame stays, so that slow drifts add up and are noticed
-        with _engine_lock:
-            lines = [self._line(frame, box, changed) for box in _detect(frame)]
+        with _engine() as engine:
+            lines = [self._line(engine, frame, box, changed) for box in _detect(engine, frame)]
         self._gray, self._lines = gray, reading_order([line for line in lines if line is not None])
         return self._lines
 
     def _line(
-        self, frame: NDArray[np.uint8], box: tuple[int, int, int, int], changed: NDArray[np.bool_] | None
+        self, engine: Any, frame: NDArray[np.uint8], box: tuple[int, int, int, int], changed: NDArray[np.bool_] | None
     ) -> TextLine | None:
         height, width = frame.shape[:2]
         left, top, right, bottom = box
@@ -99,13 +115,13 @@ class TextReader:
             for line in self._lines:
                 if _overlap(line.box, shares) > 0.8:
                     return TextLine(line.text, line.confidence, shares)
-        text, confidence = _recognise(np.ascontiguousarray(frame[top:bottom, left:right]))
+        text, confidence = _recognise(engine, np.ascontiguousarray(frame[top:bottom, left:right]))
         return TextLine(text, confidence, shares) if text.strip() and confidence >= MIN_CONFIDENCE else None
 
 
-def _detect(frame: NDArray[np.uint8]) -> list[tuple[int, int, int, int]]:
+def _detect(engine: Any, frame: NDArray[np.uint8]) -> list[tuple[int, int, int, int]]:
     """Upright boxes (left, top, right, bottom) of text, pixels."""
-    found = _engine()(frame[:, :, ::-1], use_det=True, use_cls=False, use_rec=False).boxes
+    found = engine(frame[:, :, ::-1], use_det=True, use_cls=False, use_rec=False).boxes
     if found is None:
         return []
     height, width = frame.shape[:2]
@@ -119,11 +135,11 @@ def _detect(frame: NDArray[np.uint8]) -> list[tuple[int, int, int, int]]:
     return boxes
 
 
-def _recognise(crop: NDArray[np.uint8]) -> tuple[str, float]:
+def _recognise(engine: Any, crop: NDArray[np.uint8]) -> tuple[str, float]:
     """Text and confidence of one line's picture; upright boxes taller than wide hold turned text."""
     if crop.shape[0] > 1.5 * crop.shape[1]:
         crop = np.ascontiguousarray(np.rot90(crop))
-    found = _engine()(crop[:, :, ::-1], use_det=False, use_cls=False, use_rec=True)
+    found = engine(crop[:, :, ::-1], use_det=False, use_cls=False, use_rec=True)
     if not found.txts:
         return "", 0.0
     return str(found.txts[0]), round(float(found.scores[0]), 3)
@@ -141,7 +157,8 @@ def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float,
 
 
 def reading_order(lines: list[TextLine]) -> tuple[TextLine, ...]:
-    """Rows from top to bottom, in a row from left to right; lines whose centres are within half a height share a row."""
+    """Rows from top to bottom, in a row from left to right; lines whose centres are within half a height share a
+    row."""
     rows: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda item: item.centre[1]):
         if rows and line.centre[1] - rows[-1][0].centre[1] < min(line.height, rows[-1][0].height) / 2:

@@ -28,7 +28,8 @@ def measure_colour(probe: ColourProbe, frames: Sequence[FrameFacts], duration_s:
     held = [probe.min_share <= share <= probe.max_share for share in shares]
     times = [frame.t for frame, ok in zip(inside, held, strict=True) if ok]
     reason = (
-        f"{probe.rgb} covers {min(shares):.2%} to {max(shares):.2%}, {probe.min_share:.2%} to {probe.max_share:.2%} asked, "
+        f"{probe.rgb} covers {min(shares):.2%} to {max(shares):.2%}, asked "
+        f"{probe.min_share:.2%} to {probe.max_share:.2%}, "
         f"so in {len(times)} of {len(inside)} sampled frames in {span.words}"
     )
     if all(held) if probe.hold else times:
@@ -104,5 +105,5 @@ def cut(picture: NDArray[np.uint8], region: Region | None) -> NDArray[np.uint8]:
 
 
 def _range(low: float, high: float, size: int) -> tuple[int, int]:
-    first = min(size - 1, int(round(low * size)))
-    return first, max(first + 1, int(round(high * size)))
+    first = min(size - 1, round(low * size))
+    return first, max(first + 1, round(high * size))

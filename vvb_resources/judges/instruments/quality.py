@@ -1,8 +1,9 @@
 """L3 proxies: a score of 1 to 5 a dimension, from measured facts alone. Each reason begins with "Proxy".
 
-A proxy is no judgment of quality: it maps a few measured values, each on a ramp from 0 to 1, to their mean and that to an
-integer, score = 1 + round(4 x mean). It is monotone: no measure that gets better can lower the score. What cannot be
-measured is left out of the mean; with nothing left the score is null. `docs/instrument_panels.md` lists the ramps.
+A proxy is no judgment of quality: it maps a few measured values, each on a ramp from 0 to 1, to their mean and that
+to an integer, score = 1 + round(4 x mean). It is monotone: no measure that gets better can lower the score. What
+cannot be measured is left out of the mean; with nothing left the score is null. `docs/instrument_panels.md` lists the
+ramps.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def _timing(m: Measured) -> Score:
 def _audio_quality(m: Measured) -> Score:
     """AQ: level, clipping, gaps, speech. Silence is right where no channel is wanted, and a 1 where one is required.
 
-    With optional channels only, silence gives no evidence and the score is null. Sound that the task rules out scores 2.
+    With optional channels only, silence gives no evidence and the score is null. Sound that the task rules out scores
+    2.
     """
     if m.sound is None:
         return _null("AQ", "this judge does not hear")

@@ -44,8 +44,7 @@ def measure_onsets(probe: OnsetProbe, sound: SoundFacts, duration_s: float) -> F
     asked = [t for t in probe.times if probe.window is None or span.holds(t)]
     if not asked:
         return Finding("unknown", span.start, span.end, "audio", f"no asked instant lies in {span.words}")
-    near = {t: min(sound.onsets, key=lambda onset, t=t: abs(onset - t), default=None) for t in asked}  # type: ignore[misc]
-    met = [t for t, onset in near.items() if onset is not None and abs(onset - t) <= probe.tolerance + EPSILON]
+    met = [t for t in asked if any(abs(onset - t) <= probe.tolerance + EPSILON for onset in sound.onsets)]
     missed = [t for t in asked if t not in met]
     share = len(met) / len(asked)
     passed = share >= probe.min_share - EPSILON
@@ -54,7 +53,9 @@ def measure_onsets(probe: OnsetProbe, sound: SoundFacts, duration_s: float) -> F
         f"a sound begins within {probe.tolerance:g} s of {len(met)} of {len(asked)} instants"
         f"{f' (none near {detail})' if missed else ''}, {probe.min_share:.0%} asked; {len(sound.onsets)} onsets in all"
     )
-    return Finding("pass" if passed else "fail", min(asked), max(asked), "audio", reason if sound.present else _NO_STREAM)
+    return Finding(
+        "pass" if passed else "fail", min(asked), max(asked), "audio", reason if sound.present else _NO_STREAM
+    )
 
 
 def measure_loudness(probe: LoudnessProbe, sound: SoundFacts, duration_s: float) -> Finding:
@@ -74,7 +75,9 @@ def measure_spoken_language(probe: LanguageProbe, sound: SoundFacts, duration_s:
     if span.past_end:
         return past_end(span, duration_s, "audio", needed=True)
     if sound.speech_share(span.start, span.end) <= 0:
-        return Finding("fail", span.start, span.end, "audio", f"no speech in {span.words}" if sound.present else _NO_STREAM)
+        return Finding(
+            "fail", span.start, span.end, "audio", f"no speech in {span.words}" if sound.present else _NO_STREAM
+        )
     return Finding(
         "unknown", span.start, span.end, "audio", "this instrument detects speech but carries no model of its language"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vvb_resources.media.sound import mix_down, read_sound
-from vvb_resources.media.speech import speech_segments
+from vvb_resources.media.speech import video_speech
 
 SOUND_VERSION = "1"
 RATE = 22_050
@@ -19,9 +20,11 @@ BLOCK = 220
 HOP = 256
 """Samples between two values of the onset envelope: 11.6 ms."""
 MIN_STRENGTH = 1.2
-"""Mean rise over the mel bands, dB, below which an onset is a flicker of noise: white noise reaches 0.9, a click in noise
-1.4 or more, in silence over 10."""
+"""Mean rise over the mel bands, dB, below which an onset is a flicker of noise: white noise reaches 0.9, a click in
+noise 1.4 or more, in silence over 10."""
 SILENCE_DBFS = -120.0
+
+_importing = threading.Lock()  # librosa loads its parts when first used, which two threads must not do at once
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def pass_sound(video: Path, has_audio: bool) -> SoundFacts:
         peak=np.abs(blocks).max(axis=(0, 2), initial=0.0),
         power=(blocks**2).mean(axis=(0, 2)) if count else np.zeros(0),
         onsets=find_onsets(mix_down(sound)[0]),
-        speech=speech_segments(read_sound(video, 16_000, True)[0]),
+        speech=tuple((span.start, span.end) for span in video_speech(video)),
         clipped=round(float((np.abs(sound) >= 0.999).mean()), 7) if sound.size else 0.0,
     )
 
@@ -117,7 +120,8 @@ def find_onsets(mono: NDArray[np.float32]) -> tuple[float, ...]:
     """Seconds at which a sound begins (librosa's spectral flux, peaks of at least `MIN_STRENGTH`)."""
     if mono.size < 2048 or float(np.abs(mono).max()) < 1e-4:
         return ()
-    import librosa
+    with _importing:
+        import librosa
 
     # Half a second of silence before the start lets a sound at instant 0 have its rise.
     lead = RATE // 2

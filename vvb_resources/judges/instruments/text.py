@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from vvb_resources.benchmark.probes import DwellProbe, LanguageProbe, Region, TextProbe
-from vvb_resources.judges.instruments.finding import EPSILON, Decision, Finding, Span, past_end, runs_of, span_of, unsampled
+from vvb_resources.judges.instruments.finding import (
+    EPSILON,
+    Decision,
+    Finding,
+    Span,
+    past_end,
+    runs_of,
+    span_of,
+    unsampled,
+)
 from vvb_resources.judges.instruments.frames_pass import FrameFacts
 from vvb_resources.judges.instruments.matching import page, script_share, shows
 
@@ -41,7 +51,7 @@ def measure_text(probe: TextProbe, frames: Sequence[FrameFacts], duration_s: flo
         start, end = together[0], together[-1]
     if probe.order:
         firsts = [seen[text][0] for text in probe.all_of]
-        if any(later <= earlier + EPSILON for earlier, later in zip(firsts, firsts[1:], strict=False)):
+        if any(later <= earlier + EPSILON for earlier, later in pairwise(firsts)):
             return Finding("fail", min(firsts), max(firsts), "visual", f"not first seen in that order: {said}")
     return Finding("pass", start, end, "visual", said)
 
@@ -65,9 +75,11 @@ def measure_dwell(probe: DwellProbe, frames: Sequence[FrameFacts], duration_s: f
     bounds = [(times[b] - times[a], edges[b + 2] - edges[a], times[a], times[b]) for a, b in runs_of(flags)]
     asked = " or ".join(f'"{text}"' for text in probe.any_of)
     if not bounds:
-        gap = max(later - earlier for earlier, later in zip(edges, edges[1:], strict=False))
+        gap = max(later - earlier for earlier, later in pairwise(edges))
         status: Decision = "fail" if gap < probe.min_s - EPSILON else "unknown"
-        reason = f"{asked} is read in no frame; at most {gap:.4g} s could have gone unsampled ({_sampled(inside, span)})"
+        reason = (
+            f"{asked} is read in no frame; at most {gap:.4g} s could have gone unsampled ({_sampled(inside, span)})"
+        )
         return Finding(status, span.start, span.end, "visual", reason)
     lower, upper, start, end = max(bounds)
     decision: Decision
@@ -77,9 +89,7 @@ def measure_dwell(probe: DwellProbe, frames: Sequence[FrameFacts], duration_s: f
         decision = "fail"
     else:
         decision = "unknown"
-    reason = (
-        f"{asked} stays between {lower:.4g} and {upper:.4g} s, {probe.min_s:g} s asked ({_sampled(inside, span)})"
-    )
+    reason = f"{asked} stays between {lower:.4g} and {upper:.4g} s, {probe.min_s:g} s asked ({_sampled(inside, span)})"
     return Finding(decision, start, end, "visual", reason)
 
 
@@ -94,7 +104,9 @@ def measure_shown_language(probe: LanguageProbe, frames: Sequence[FrameFacts], d
     share, letters = script_share([line.text for frame in inside for line in frame.lines], probe.language)
     if not letters:
         return Finding("unknown", span.start, span.end, "visual", f"no letter is read ({_sampled(inside, span)})")
-    reason = f"{share:.0%} of {letters} letters are {probe.language}, {probe.min_share:.0%} asked ({_sampled(inside, span)})"
+    reason = (
+        f"{share:.0%} of {letters} letters are {probe.language}, {probe.min_share:.0%} asked ({_sampled(inside, span)})"
+    )
     return Finding("pass" if share >= probe.min_share else "fail", inside[0].t, inside[-1].t, "visual", reason)
 
 
@@ -104,11 +116,7 @@ def _page(frame: FrameFacts, region: Region | None) -> str:
         return page([line.text for line in frame.lines])
     left, top, right, bottom = region
     return page(
-        [
-            line.text
-            for line in frame.lines
-            if left <= line.centre[0] <= right and top <= line.centre[1] <= bottom
-        ]
+        [line.text for line in frame.lines if left <= line.centre[0] <= right and top <= line.centre[1] <= bottom]
     )
 
 

@@ -1,8 +1,8 @@
 """What a provider is, and how one is found by its file's name.
 
 A provider is a module of this folder with
-    VERSION      what in its own code could change a reply (how it puts a request on the wire; what an instrument measures)
-    MEASURES     does it use probes; a model judge never sees them, so a changed probe must not cost it a call
+    VERSION      what in its own code could change a reply (how it puts a request on the wire; what an instrument
+    measures) MEASURES     does it use probes; a model judge never sees them, so a changed probe must not cost it a call
     create       makes the provider for one judge from the services a run has
     reply_text   the reply in the wire format out of a stored body: pure, so that a newer reader reads old replies again
 """

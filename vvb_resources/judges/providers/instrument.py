@@ -1,7 +1,7 @@
 """The instrument judge: answers by measuring, through the same request, reply and reading as a model.
 
-It sees the frames its sampling names and hears the sound if its configuration says so, and nothing else: a check without a
-probe, or whose probe needs a sense it lacks, is unknown. It costs nothing and needs no network.
+It sees the frames its sampling names and hears the sound if its configuration says so, and nothing else: a check
+without a probe, or whose probe needs a sense it lacks, is unknown. It costs nothing and needs no network.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ MODEL = "instruments"
 def create(judge: JudgeConfig, services: Services) -> InstrumentProvider:
     """The instrument of one judge. Raises JudgeError for another model or for parameters, of which it has none."""
     if judge.model != MODEL:
-        raise JudgeError(f"model {judge.model!r} is no instrument", where=f"judge {judge.id}", remedy=f"set model: {MODEL}")
+        raise JudgeError(
+            f"model {judge.model!r} is no instrument", where=f"judge {judge.id}", remedy=f"set model: {MODEL}"
+        )
     if judge.parameters:
         raise JudgeError(
             f"unknown parameters {', '.join(sorted(judge.parameters))}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 
 def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
     """`value` held between `low` and `high`."""
@@ -39,15 +37,3 @@ def overshoot(share: float, amount: float = 1.4) -> float:
     """Settles after passing its goal by a little, as a stamp that is pressed down."""
     rest = share - 1
     return 1 + (amount + 1) * rest**3 + amount * rest**2
-
-
-def decay(age: float, life: float) -> float:
-    """1 at age 0, falling to about 0.05 after `life` seconds; 0 before age 0."""
-    return 0.0 if age < 0 else math.exp(-3.0 * age / life)
-
-
-def window(t: float, start: float, end: float, fade: float = 0.3) -> float:
-    """Opacity of something shown from `start` to `end`: fades in after `start` and out before `end`."""
-    if t < start or t >= end:
-        return 0.0
-    return min(smooth(span(t, start, start + fade)), smooth(span(t, end, end - fade)))

@@ -31,9 +31,11 @@ class Flame:
         """Print the flame of instant `t` with the foot of its stem at (x, foot), `scale` times as large."""
         k = _FINE * scale
         wide, tall = 0.9 * self.height * scale, 1.12 * self.height * scale
-        field = Image.new("RGBA", (round(wide) * _FINE, round(tall) * _FINE), (0, 0, 0, 0))
-        pen = ImageDraw.Draw(field)
-        middle, ground = field.width / 2, field.height - 0.05 * self.height * k
+        # Two grey masks, one an ink, are reduced in a fraction of the time of one picture with colour and alpha.
+        leaf = Image.new("L", (round(wide) * _FINE, round(tall) * _FINE))
+        veins = Image.new("L", leaf.size)
+        pen, fine = ImageDraw.Draw(leaf), ImageDraw.Draw(veins)
+        middle, ground = leaf.width / 2, leaf.height - 0.05 * self.height * k
         steps = [n / 28 for n in range(29)]
 
         def point(share: float, side: float) -> tuple[float, float]:
@@ -41,19 +43,18 @@ class Flame:
             return middle + lean * k, ground - share * self.height * k
 
         edge = [point(s, -1) for s in steps] + [point(s, 1) for s in reversed(steps)]
-        pen.polygon(edge, fill=self.colour)
-        pen.line([point(s, 0) for s in steps[:23]], fill=self.vein, width=round(5 * k), joint="curve")
+        pen.polygon(edge, fill=255)
+        fine.line([point(s, 0) for s in steps[:23]], fill=255, width=round(5 * k), joint="curve")
         for share in (0.2, 0.36, 0.52):
             for side in (-1, 1):
                 vein = [point(share, 0), point(share + 0.13, 0.58 * side)]
-                pen.line(vein, fill=self.vein, width=round(4 * k))
+                fine.line(vein, fill=255, width=round(4 * k))
         for n in range(5):
             age = (0.55 * t + n / 5) % 1
             up, aside = 0.5 + 0.55 * age, (0.34 - 0.1 * age) * math.sin(2.4 * n + 3 * age)
             radius = 0.013 * self.height * (1 - age) * k
             spot = (middle + aside * self.height * k, ground - up * self.height * k)
-            pen.ellipse((spot[0] - radius, spot[1] - radius, spot[0] + radius, spot[1] + radius), fill=self.colour)
-        picture = field.reduce(_FINE)
-        left = round(x - picture.width / 2)
-        top = round(foot - picture.height + 0.05 * self.height * scale)
-        sheet.paste(picture, (left, top), picture.getchannel("A"))
+            pen.ellipse((spot[0] - radius, spot[1] - radius, spot[0] + radius, spot[1] + radius), fill=255)
+        for colour, mask in ((self.colour, leaf.reduce(_FINE)), (self.vein, veins.reduce(_FINE))):
+            left, top = round(x - mask.width / 2), round(foot - mask.height + 0.05 * self.height * scale)
+            sheet.paste(colour, (left, top, left + mask.width, top + mask.height), mask)

@@ -1,4 +1,4 @@
-"""Colour: hex strings to pixels, mixing, and the paper every sheet is printed on."""
+"""Colour: hex strings to inks, mixing, and screens of printed dots."""
 
 from __future__ import annotations
 
@@ -17,16 +17,6 @@ def ink(code: str) -> Ink:
 def blend(a: Ink, b: Ink, share: float) -> Ink:
     """The ink `share` of the way from `a` to `b`."""
     return tuple(round(x + (y - x) * share) for x, y in zip(a, b, strict=True))  # type: ignore[return-value]
-
-
-def paper(size: tuple[int, int], top: Ink, bottom: Ink | None = None, grain: float = 2.0, seed: int = 7) -> Image.Image:
-    """A sheet of `size` pixels in one ink or shaded down to a second, with a fine fixed grain of `grain` levels."""
-    width, height = size
-    last = top if bottom is None else bottom
-    ramp = np.linspace(0.0, 1.0, height)[:, None, None]
-    sheet = np.array(top, float) * (1 - ramp) + np.array(last, float) * ramp
-    noise = np.random.default_rng(seed).normal(0.0, grain, (height, width, 1))
-    return Image.fromarray(np.clip(sheet + noise, 0, 255).astype(np.uint8), "RGB")
 
 
 def halftone(size: tuple[int, int], colour: Ink, pitch: int, weight: np.ndarray) -> Image.Image:

@@ -52,10 +52,6 @@ class Stamp:
         size = tuple(max(1, round(side * factor)) for side in self.cut.size)
         return Stamp(self.cut.resize(size, Image.Resampling.BILINEAR))
 
-    def turned(self, degrees: float) -> Stamp:
-        """A copy turned counter-clockwise about its middle, on the same square."""
-        return Stamp(self.cut.rotate(degrees, Image.Resampling.BICUBIC))
-
 
 def cut(width: float, height: float, draw: Callable[[ImageDraw.ImageDraw, float], None]) -> Stamp:
     """A stamp of `width` x `height` pixels, filled by `draw(pen, SCALE)`, which multiplies its lengths by SCALE."""
@@ -103,7 +99,7 @@ class Type:
         self._cuts: dict[tuple[str, float, Ink, float], Stamp] = {}
 
     def set(self, text: str, size: float, colour: Ink, *, spacing: float = 0.0) -> Stamp:
-        """`text` with capitals `size` pixels tall, their middle in the stamp's middle; `spacing` pixels between letters."""
+        """`text` with capitals `size` pixels tall, centred on their middle; `spacing` pixels between letters."""
         key = (text, size, colour, spacing)
         if key not in self._cuts:
             self._cuts[key] = self._cut(text, size, colour, spacing)

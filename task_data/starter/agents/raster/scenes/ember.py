@@ -20,11 +20,11 @@ from raster.press.stamps import Stamp, Type, block, cut, disc
 CHARCOAL, EMBER, BONE, STEEL = ink("#1E1A18"), ink("#F26A1B"), ink("#F3E4CC"), ink("#8C8580")
 DIM = blend(CHARCOAL, EMBER, 0.16)
 # Foot of the flame (x, y) and its scale in each stage, and the seconds it takes to move on.
-FLAME_AT = ((640.0, 420.0, 1.0), (235.0, 620.0, 0.82), (1010.0, 470.0, 0.95), (270.0, 560.0, 1.15))
+FLAME_AT = ((640.0, 420.0, 1.0), (235.0, 640.0, 0.9), (1010.0, 470.0, 0.95), (270.0, 560.0, 1.15))
 GLIDE = 0.55
 
-# planted fault: the call to action comes 1.2 s before the end instead of with its stage (3.5 s before the end)
-CALL_AT = 9.8
+# planted fault: the call to action comes within the last second of its stage (its start is 3.5 s before the end)
+CALL_AT = 10.05
 
 
 def make(brief: Brief) -> Piece:
@@ -37,8 +37,8 @@ def make(brief: Brief) -> Piece:
     flame = Flame(300, EMBER, blend(EMBER, CHARCOAL, 0.55))
     ground = _ground(width, height)
     pot, balance = _Pot(), _Balance()
-    button = block(640, 132, EMBER, radius=26)
-    button_shadow = block(640, 132, blend(EMBER, CHARCOAL, 0.6), radius=26)
+    button = block(744, 136, EMBER, radius=26)
+    button_shadow = block(744, 136, blend(EMBER, CHARCOAL, 0.6), radius=26)
 
     def put(sheet: Image.Image, stage: int, start: float, end: float, text: str, t: float) -> None:
         """One string in its place, risen a little as it comes."""
@@ -92,7 +92,11 @@ def _setting(stage: int, text: str) -> tuple[float, tuple[int, int, int], float,
         return 55, BONE, 812, 330
     if stage == 3:
         return 66, BONE, 600, 620
-    places = {"ORDER TODAY": (66, CHARCOAL, 848, 560), "49 EUROS": (92, EMBER, 848, 370), "EMBERLEAF": (58, BONE, 848, 200)}
+    places = {
+        "ORDER TODAY": (58, CHARCOAL, 848, 560),
+        "49 EUROS": (92, EMBER, 848, 370),
+        "EMBERLEAF": (58, BONE, 848, 200),
+    }
     return places[text]
 
 
@@ -106,7 +110,9 @@ def _music(seconds: float) -> Mix:
         start = max(0.0, n * each - 0.35)
         recording.add(pad(chord, each + 0.8, attack=0.05 if n == 0 else 0.45, release=0.8), start, 0.6)
         for k, voice in enumerate(figure):
-            recording.add(pluck(2 * chord[voice], 1.2, half_life=0.3), n * each + k * each / 6, 0.22, pan=0.4 * (-1) ** k)
+            recording.add(
+                pluck(2 * chord[voice], 1.2, half_life=0.3), n * each + k * each / 6, 0.22, pan=0.4 * (-1) ** k
+            )
     clock = np.linspace(0, seconds, len(recording.track))
     recording.track *= np.clip((seconds - clock) / 0.9, 0, 1)[:, None]
     return recording
@@ -140,7 +146,12 @@ class _Pot:
         for n in range(7):
             age = (0.45 * t + n / 7) % 1
             strength = shown * smooth(span(heat, 0.3, 0.75)) * 0.75 * math.sin(math.pi * age)
-            self.steam.press(sheet, x + 60 * math.sin(1.9 * n) + 14 * math.sin(5 * age + n), bottom - 140 - 120 * age, opacity=strength)
+            self.steam.press(
+                sheet,
+                x + 60 * math.sin(1.9 * n) + 14 * math.sin(5 * age + n),
+                bottom - 140 - 120 * age,
+                opacity=strength,
+            )
 
 
 class _Balance:
@@ -178,17 +189,18 @@ class _Balance:
         self.stand.press(sheet, x, top, at="mt", opacity=shown)
         lean = 0.16 * math.exp(-1.5 * max(0.0, age)) * math.cos(4.2 * age)
         reach = 250
-        layer = Image.new("RGBA", (620 * 2, 330 * 2), (0, 0, 0, 0))
-        pen = ImageDraw.Draw(layer)
+        strings, beam = Image.new("L", (620 * 2, 330 * 2)), Image.new("L", (620 * 2, 330 * 2))
+        thin, pen = ImageDraw.Draw(strings), ImageDraw.Draw(beam)
         ends = [(310 + s * reach * math.cos(lean), 60 + s * reach * math.sin(lean)) for s in (-1, 1)]
-        pen.line([(2 * a, 2 * b) for a, b in ends], fill=BONE, width=20)
+        pen.line([(2 * a, 2 * b) for a, b in ends], fill=255, width=20)
         for a, b in ends:
             for side in (-76, 76):
-                pen.line((2 * a, 2 * b, 2 * (a + side), 2 * (b + 150)), fill=STEEL, width=6)
-            pen.chord((2 * (a - 86), 2 * (b + 118), 2 * (a + 86), 2 * (b + 184)), 0, 180, fill=BONE)
-        picture = layer.reduce(2)
-        mask = picture.getchannel("A").point([round(v * shown) for v in range(256)])
-        sheet.paste(picture, (round(x - 310), round(top - 60)), mask)
+                thin.line((2 * a, 2 * b, 2 * (a + side), 2 * (b + 150)), fill=255, width=6)
+            pen.chord((2 * (a - 86), 2 * (b + 118), 2 * (a + 86), 2 * (b + 184)), 0, 180, fill=255)
+        left, up = round(x - 310), round(top - 60)
+        for colour, layer in ((STEEL, strings), (BONE, beam)):
+            mask = layer.reduce(2).point([round(v * shown) for v in range(256)])
+            sheet.paste(colour, (left, up, left + mask.width, up + mask.height), mask)
         for stamp, (a, b) in ((self.stove, ends[0]), (self.apple, ends[1])):
             stamp.press(sheet, x - 310 + a, top - 60 + b + 152, at="mb", opacity=shown)
         self.knob.press(sheet, x, top, opacity=shown)

@@ -43,7 +43,7 @@ def make(brief: Brief) -> Piece:
     dot, rim = disc(9, DOT), disc(12, INK)
 
     def gear(teeth: int, step: int, offset: float, colour: Ink) -> Stamp:
-        """The gear after `step` frames of running; a picture for each frame of one turn is kept."""
+        """The gear after `step` frames of running; pictures are kept."""
         if (teeth, step) not in gears:
             gears[teeth, step] = _gear(teeth, offset, colour)
         return gears[teeth, step]
@@ -54,7 +54,9 @@ def make(brief: Brief) -> Piece:
         # Teeth of the one stand where the other has gaps on the line between the two centres.
         offset = angle + (math.pi + math.pi / teeth if teeth == SMALL_TEETH else 0.0)
         frames = round(turn * period * brief.fps * teeth / SMALL_TEETH)
-        stamp = gear(teeth, frames % round(period * brief.fps * teeth / SMALL_TEETH), offset, colour)
+        # Teeth and holes look the same after a fifth of a turn (the dot is printed apart).
+        fifth = round(period * brief.fps * teeth / SMALL_TEETH / 5)
+        stamp = gear(teeth, frames % fifth, offset, colour)
         stamp.press(sheet, *at)
         reach = MODULE * teeth / 2 - 34
         spot = (at[0] + reach * math.sin(angle), at[1] - reach * math.cos(angle))
@@ -113,13 +115,15 @@ def _outline(teeth: int, offset: float) -> list[tuple[float, float]]:
 
 
 def _gear(teeth: int, offset: float, colour: Ink) -> Stamp:
-    """A gear of board with a bored hub and six holes (four on the small one)."""
+    """A gear of board with a bored hub, the large one with five holes."""
     side = MODULE * (teeth + 2)
     edge = [(side / 2 + x, side / 2 + y) for x, y in _outline(teeth, offset)]
-    holes, pitch = (6, MODULE * teeth / 2) if teeth == LARGE_TEETH else (0, MODULE * teeth / 2)
+    holes, pitch = (5, MODULE * teeth / 2) if teeth == LARGE_TEETH else (0, MODULE * teeth / 2)
 
     def draw(pen: ImageDraw.ImageDraw, k: float) -> None:
-        pen.polygon([(x * k, y * k) for x, y in edge], fill=colour, outline=blend(colour, INK, 0.6), width=round(1.5 * k))
+        pen.polygon(
+            [(x * k, y * k) for x, y in edge], fill=colour, outline=blend(colour, INK, 0.6), width=round(1.5 * k)
+        )
 
         def ring(x: float, y: float, radius: float, fill: Ink) -> None:
             pen.ellipse(((x - radius) * k, (y - radius) * k, (x + radius) * k, (y + radius) * k), fill=fill)

@@ -47,7 +47,9 @@ def make(brief: Brief) -> Piece:
                 sheet.paste(drops, (0, y), drops.getchannel("A"))
             for n, (_, end, text) in enumerate(titles):
                 shown = 1 - smooth(span(t, end - 0.2, end))
-                letters.set(text, (84, 60)[n % 2], (INK, BLUE)[n % 2]).press(sheet, width / 2, 300 + 140 * n, opacity=shown)
+                letters.set(text, (84, 60)[n % 2], (INK, BLUE)[n % 2]).press(
+                    sheet, width / 2, 300 + 140 * n, opacity=shown
+                )
             return sheet
         sheet = bare.copy()
         pen = ImageDraw.Draw(sheet)
@@ -57,7 +59,9 @@ def make(brief: Brief) -> Piece:
             if t < start - 1e-6:
                 continue
             grown = out(span(t, start, start + GROW))
-            letters.set(month, TALL, INK).press(sheet, ZERO - 24, y, at="rm", opacity=smooth(span(t, start, start + 0.3)))
+            letters.set(month, TALL, INK).press(
+                sheet, ZERO - 24, y, at="rm", opacity=smooth(span(t, start, start + 0.3))
+            )
             colour = blend(BLUE, ACCENT, turned) if month == wettest else BLUE
             end = ZERO + round(value * PER_MM * grown)
             if end > ZERO:

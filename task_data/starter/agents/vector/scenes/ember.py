@@ -18,7 +18,7 @@ from vector.style import Style, blend, rgb
 
 CHARCOAL, EMBER = rgb("#1E1A18"), rgb("#F26A1B")
 # Foot of the flame (shares of width and height) and its height (share of height) in each stage.
-PLACES = [(0.5, 0.5, 0.4), (0.5, 0.62, 0.24), (0.24, 0.64, 0.4), (0.19, 0.76, 0.56)]
+PLACES = [(0.5, 0.52, 0.42), (0.5, 0.79, 0.4), (0.16, 0.66, 0.42), (0.17, 0.78, 0.56)]
 TRAVEL = 0.5  # seconds from one place to the next
 # One chord each 2.75 s (D, B minor, G, A) and the notes plucked over it, in Hz.
 CHORDS = [(146.83, 220.0, 369.99), (123.47, 185.0, 293.66), (98.0, 196.0, 246.94), (110.0, 220.0, 277.18)]
@@ -41,7 +41,7 @@ def make(brief: Brief, style: Style) -> Film:
             shown = ease_out(progress(t, start, start + 0.4)) * (1 - progress(t, starts[k + 2] - 0.3, starts[k + 2]))
             if shown > 0:
                 (props.pot if k == 0 else props.balance)(stage, t - start, shown, style)
-        lit = overshoot(progress(t, -0.15, 0.55))
+        lit = overshoot(progress(t, -0.3, 0.4))
         sparks(stage, (x * w, foot * h, tall * h * lit), t)
         flame(stage, (x * w, foot * h, tall * h * lit), t)
         for line in lines:
@@ -49,8 +49,8 @@ def make(brief: Brief, style: Style) -> Film:
             x, y, size, button = layout[line]
             rise = (1 - ease_out(progress(t, line.start, line.start + 0.4))) * 0.025 * h
             if button:
-                wide = stage.measure(line.text, size) + 0.1 * w
-                stage.panel((x - wide / 2, y - 0.128 * h, wide, 0.172 * h), 0.04 * h, style.accent, alpha=alpha)
+                wide = stage.measure(line.text, size) + 0.07 * w
+                stage.panel((x - wide / 2, y - 0.124 * h, wide, 0.164 * h), 0.04 * h, style.accent, alpha=alpha)
             stage.text(line.text, x, y + rise, size, CHARCOAL if button else cream, alpha=alpha)
         return stage.pixels
 
@@ -76,9 +76,9 @@ def place(stage: Stage, line: Line, lines: list[Line]) -> tuple[float, float, fl
     if line.stage == 1:
         return (w / 2, (0.71, 0.87)[min(rank, 1)] * h, stage.em((0.13, 0.074)[min(rank, 1)]), False)
     if line.stage in (2, 3):
-        return (w / 2, 0.9 * h if line.stage == 2 else 0.18 * h, stage.em(0.1), False)
-    x = 0.64 * w
-    return (x, (0.74, 0.5, 0.27)[min(rank, 2)] * h, stage.em((0.096, 0.085, 0.09)[min(rank, 2)]), rank == 0)
+        return (w / 2, 0.94 * h if line.stage == 2 else 0.18 * h, stage.em(0.1), False)
+    x = 0.645 * w
+    return (x, (0.735, 0.51, 0.31)[min(rank, 2)] * h, stage.em((0.084, 0.076, 0.076)[min(rank, 2)]), rank == 0)
 
 
 def flame_place(t: float, starts: list[float]) -> tuple[float, float, float]:

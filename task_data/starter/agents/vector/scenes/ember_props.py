@@ -15,13 +15,13 @@ def pot(stage: Stage, t: float, alpha: float, style: Style) -> None:
     """A pot over the flame `t` seconds into its stage: bubbles, then ever more steam."""
     w, h = stage.width, stage.height
     metal = blend(style.muted, style.bright, 0.35)
-    left, top, wide, tall = 0.5 * w - 0.12 * w, 0.2 * h, 0.24 * w, 0.16 * h
+    left, top, wide, tall = 0.5 * w - 0.12 * w, 0.155 * h, 0.24 * w, 0.17 * h
     heat = ease_in_out(progress(t, 0.2, 1.8))
     for k in range(5):
         rise = (t * (0.5 + 0.06 * k) + k * 0.29) % 1.0
         x = left + wide * (0.14 + 0.18 * k) + math.sin(4 * t + k) * 7
         stage.disc(
-            (x, top - 0.02 * h - rise * 0.13 * h),
+            (x, top - 0.02 * h - rise * 0.12 * h),
             0.014 * h * (0.6 + rise),
             style.bright,
             alpha=alpha * heat * 0.5 * (1 - rise),
@@ -42,7 +42,7 @@ def pot(stage: Stage, t: float, alpha: float, style: Style) -> None:
 def balance(stage: Stage, t: float, alpha: float, style: Style) -> None:
     """A balance whose pan with the folded stove hardly sinks against a feather, `t` seconds into its stage."""
     w, h = stage.width, stage.height
-    x, foot, post = 0.64 * w, 0.9 * h, 0.36 * h
+    x, foot, post = 0.65 * w, 0.93 * h, 0.38 * h
     metal = blend(style.muted, style.bright, 0.35)
     tilt = 0.16 * math.exp(-2.2 * t) * math.cos(6.0 * t) - 0.045 * ease_out(progress(t, 0.0, 1.2))
     stage.panel((x - 0.07 * w, foot - 14, 0.14 * w, 16), 8, metal, alpha=alpha)
