@@ -25,7 +25,6 @@ from vector.script import length, read_lines  # noqa: E402
 VOICES = {
     "tone": lambda: synth.tone(440, 0.5),
     "pluck": lambda: synth.pluck(440),
-    "bell": lambda: synth.bell(440),
     "kick": synth.kick,
     "knock": synth.knock,
     "tick": synth.tick,

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option
@@ -46,7 +47,7 @@ def command(benchmark: Path | None, panels: Path | None, as_json: bool) -> None:
         for column in ("what", "state", "detail"):
             table.add_column(column, overflow="fold")
         for row in rows:
-            table.add_row(row["what"], row["state"], row["detail"])
+            table.add_row(row["what"], row["state"], escape(row["detail"]))
         Console().print(table)
     if any(row["state"] == "missing" for row in rows):
         raise click.exceptions.Exit(FAILED)
@@ -78,7 +79,11 @@ def _tools() -> list[dict[str, Any]]:
     except VvbError as error:
         rows.append(_row("ffmpeg", "missing", str(error)))
     bubblewrap, statement = find_bubblewrap()
-    rows.append(_row("bubblewrap", "ok" if bubblewrap else "not usable", statement))
+    rows.append(
+        _row("bubblewrap", "ok", f"{bubblewrap.program} {bubblewrap.version}")
+        if bubblewrap
+        else _row("bubblewrap", "not usable", f"{statement}: rollouts run without walls, and say so")
+    )
     docker = shutil.which("docker")
     rows.append(_row("docker", "found" if docker else "not installed", docker or "optional: sandboxes in containers"))
     return rows

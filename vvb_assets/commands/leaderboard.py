@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ from vvb_assets.leaderboards.columns import TABLES
 from vvb_assets.leaderboards.make import load_table
 from vvb_resources.store.tables import cells, render
 
+NARROW = (  # what fits a terminal; every column is in the other formats
+    *("rank", "system", "delivered", "tasks", "spec_pct", "l2_pass_deliv_pct", "l2_pass_nv0_pct", "strict_pct"),
+    *("overall_deliv", "overall_nv0", "usd_per_task", "reason"),
+)
+PIPE_WIDTH = 150
 FORMATS = ("table", "csv", "markdown", "latex", "json")
 
 
@@ -64,6 +70,8 @@ def show_leaderboard(workspace: Workspace) -> None:
 def show_table(workspace: Workspace, name: str) -> None:
     """Print a table for a person, with what is missing under it."""
     frame, spec = load_table(workspace, name), TABLES[name]
+    if name == "leaderboard":
+        spec = replace(spec, shown=NARROW)
     headers, rows = cells(frame, spec)
     shown = [c for c in (spec.shown or frame.columns) if c in frame.columns]
     keep = [i for i, column in enumerate(shown) if column != "reason" or any(row[i] != "–" for row in rows)]
@@ -74,7 +82,7 @@ def show_table(workspace: Workspace, name: str) -> None:
         )
     for row in rows:
         table.add_row(*[row[i] for i in keep])
-    Console(width=None if Console().is_terminal else 160).print(table)
+    Console(width=None if Console().is_terminal else PIPE_WIDTH).print(table)
     lacking = missing(workspace)
     if lacking["runs"]:
         click.echo(f"missing runs: {len(lacking['runs'])}")

@@ -1,0 +1,1 @@
+"""L1: measurement (facts) and program checks (verdicts) of a delivery."""

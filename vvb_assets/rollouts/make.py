@@ -58,9 +58,13 @@ def made_of(record: RolloutRecord) -> Made:
         },
         checks={
             "ended_by_itself": {
-                "passed": record.ended == "self",
+                "passed": record.imported or record.ended == "self",
                 "severity": "WARN",
-                "description": f"ended: {record.ended} after {record.seconds:.1f} s of {record.deadline_s:g} s",
+                "description": (
+                    "imported: how it ended is not known"
+                    if record.seconds is None
+                    else f"ended: {record.ended} after {record.seconds:.1f} s of {record.deadline_s:g} s"
+                ),
             }
         },
     )

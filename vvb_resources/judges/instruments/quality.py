@@ -18,6 +18,7 @@ from vvb_resources.benchmark.models import AudioPolicy
 from vvb_resources.judges.instruments.finding import Decision, runs_of
 from vvb_resources.judges.instruments.frames_pass import FrameFacts
 from vvb_resources.judges.instruments.matching import normalise
+from vvb_resources.judges.instruments.ocr import TextLine
 from vvb_resources.judges.instruments.picture import changed_share, grey
 from vvb_resources.judges.instruments.sound_pass import SoundFacts
 from vvb_resources.judges.types import Score
@@ -63,7 +64,7 @@ def _visual_quality(m: Measured) -> Score:
     """VQ: is text read with confidence, is it large, is the picture sharp, is its brightness steady."""
     if not m.frames:
         return _null("VQ", "no frame was sampled")
-    lines = [line for frame in m.frames for line in frame.lines]
+    lines = [line for frame in m.frames for line in _words(frame)]
     measures = []
     if lines:
         confidence = float(np.mean([line.confidence for line in lines]))
@@ -176,6 +177,11 @@ _PROXIES: dict[str, Callable[[Measured], Score]] = {
 }
 
 
+def _words(frame: FrameFacts) -> list[TextLine]:
+    """Lines of at least three letters or digits: a ring read as "O" is a picture, not text."""
+    return [line for line in frame.lines if len(normalise(line.text)) >= 3]
+
+
 def _flicker(frames: Sequence[FrameFacts]) -> float:
     """Share of frames whose mean luminance lies over 40 levels above, or below, both neighbours."""
     means = [float(grey(frame.thumb).mean()) for frame in frames]
@@ -186,12 +192,16 @@ def _flicker(frames: Sequence[FrameFacts]) -> float:
 
 
 def _median_dwell(frames: Sequence[FrameFacts]) -> float | None:
-    """Median seconds that a line of text stays without a break, from its sampled sightings; None without text."""
-    shown = [{normalise(line.text) for line in frame.lines} - {""} for frame in frames]
+    """Median seconds that a line of text stays without a break; None without text.
+
+    Sightings bound a stretch from below by last minus first and from above by two steps more: the middle is taken.
+    """
+    shown = [{normalise(line.text) for line in _words(frame)} for frame in frames]
+    step = (frames[-1].t - frames[0].t) / (len(frames) - 1)
     stretches = []
     for text in set().union(*shown):
         for first, last in runs_of([text in texts for texts in shown]):
-            stretches.append(frames[last].t - frames[first].t)
+            stretches.append(frames[last].t - frames[first].t + step)
     return float(np.median(stretches)) if stretches else None
 
 

@@ -6,13 +6,12 @@ import importlib.util
 from pathlib import Path
 
 
-def latin_font(bold: bool = False, mono: bool = False) -> Path:
+def latin_font(bold: bool = False) -> Path:
     """The DejaVu file that ships inside the matplotlib wheel (the package itself is not imported: that takes a second).
 
     Raises FileNotFoundError if matplotlib is not installed.
     """
-    family = "DejaVuSansMono" if mono else "DejaVuSans"
-    name = f"{family}-Bold.ttf" if bold else f"{family}.ttf"
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
     package = importlib.util.find_spec("matplotlib")
     if package is None or package.origin is None:
         raise FileNotFoundError(f"{name}: matplotlib, which carries it, is not installed")

@@ -48,8 +48,3 @@ def appear(t: float, start: float, end: float = math.inf, fade: float = 0.3) -> 
 def mix(a: float, b: float, p: float) -> float:
     """`a` at p = 0, `b` at p = 1."""
     return a + (b - a) * p
-
-
-def decay(t: float, since: float, half_life: float) -> float:
-    """1 at the instant `since`, halved every `half_life`, 0 before it: a pulse that rings out."""
-    return 0.0 if t < since else 0.5 ** ((t - since) / half_life)

@@ -40,16 +40,6 @@ def pluck(hertz: float, seconds: float = 0.9, half_life: float = 0.14, brightnes
     return _faded(_unit(wave), 0.001, min(0.05, seconds / 4))
 
 
-def bell(hertz: float, seconds: float = 1.6, half_life: float = 0.35) -> Samples:
-    """A bell: inharmonic partials over a long decay."""
-    t = _clock(seconds)
-    wave = sum(
-        a * np.sin(2 * np.pi * hertz * ratio * t) * 0.5 ** (t * speed / half_life)
-        for ratio, a, speed in ((1.0, 1.0, 1.0), (2.0, 0.5, 1.6), (2.76, 0.35, 2.2), (5.4, 0.18, 4.0))
-    )
-    return _faded(_unit(np.asarray(wave)), 0.001, min(0.1, seconds / 4))
-
-
 def kick(seconds: float = 0.28) -> Samples:
     """A bass drum: a sine that falls from 150 to 48 Hz, with a click at its start."""
     t = _clock(seconds)
@@ -79,13 +69,6 @@ def hat(seconds: float = 0.08) -> Samples:
     """A closed hi-hat: bright noise that is gone at once."""
     t = _clock(seconds)
     return _faded(_unit(_high(_noise(t.size, 4), 6000) * np.exp(-t / 0.02)), 0.0005, 0.01)
-
-
-def whoosh(seconds: float = 0.6, low: float = 300, high: float = 3000) -> Samples:
-    """Air that swells and passes."""
-    n = _clock(seconds).size
-    swell = np.sin(np.pi * np.linspace(0, 1, n)) ** 2
-    return _unit(_band(_noise(n, 5), low, high)) * swell
 
 
 def pad(hertz: Sequence[float], seconds: float, attack: float = 0.4, release: float = 0.6) -> Samples:

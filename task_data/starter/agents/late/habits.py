@@ -28,8 +28,6 @@ LAST_MINUTE: dict[str, str] = {
 
 POLISHER = Style(
     name="polisher",
-    night=0xFF1D1230,
-    dusk=0xFF38204F,
     paper=0xFFFBF2EE,
     ink=0xFF2B1A35,
     muted=0xFF86728F,

@@ -116,11 +116,6 @@ class Stage:
             self.canvas = kept
         return surface.makeImageSnapshot()
 
-    def gradient(self, top: Colour, bottom: Colour) -> skia.Image:
-        """A dithered ground from `top` to `bottom`."""
-        shader = skia.GradientShader.MakeLinear([(0, 0), (0, self.height)], [top, bottom])
-        return self.still(lambda stage: stage.canvas.drawPaint(skia.Paint(Shader=shader, Dither=True)))
-
     def lay(self, image: skia.Image, alpha: float = 1.0) -> None:
         """Lay a picture made by `still` over the whole stage."""
         if alpha >= 1:

@@ -9,11 +9,9 @@ Colour = int  # 0xAARRGGBB, as Skia wants it
 
 @dataclass(frozen=True)
 class Style:
-    """Colours by role: `night` and `dusk` are the ends of dark grounds, `paper` a light one with `ink` on it."""
+    """Colours by role: `paper` is a light ground with `ink` on it, `bright` is set on dark ones."""
 
     name: str
-    night: Colour
-    dusk: Colour
     paper: Colour
     ink: Colour
     muted: Colour
@@ -26,8 +24,6 @@ class Style:
 
 SKETCHER = Style(
     name="sketcher",
-    night=0xFF10182B,
-    dusk=0xFF1E2C4A,
     paper=0xFFF6F3EC,
     ink=0xFF1B2436,
     muted=0xFF6C7689,
