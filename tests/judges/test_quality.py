@@ -83,6 +83,19 @@ def test_visual_quality_falls_with_misread_small_text() -> None:
     assert score("VQ", frames=[frame(0, (poor,), sharpness=80)]) == 3
 
 
+def test_a_ring_read_as_a_letter_is_no_text() -> None:
+    ring = TextLine("O", 0.5, (0.1, 0.0, 0.9, 0.95))
+    found = score_dimension("VQ", Measured(4.0, [frame(0, (ring,))], None, (), POLICY))
+    assert "text" not in found.reason
+
+
+def test_dwell_of_text_is_the_middle_of_its_bounds() -> None:
+    line = TextLine("EMBER", 0.99, (0.1, 0.1, 0.5, 0.2))
+    frames = [frame(t * 0.5, (line,) if 2 <= t <= 4 else ()) for t in range(8)]  # seen at 1, 1.5 and 2 s
+    found = score_dimension("TM", Measured(4.0, frames, None, (), POLICY))
+    assert "dwell of text: median 1.5 s" in found.reason  # between 1 and 2 s
+
+
 @given(st.floats(0.5, 1.0), st.floats(0.5, 1.0), st.floats(0.01, 0.2), st.floats(0, 120))
 def test_more_legible_never_scores_lower(a: float, b: float, height: float, sharpness: float) -> None:
     low, high = sorted((a, b))

@@ -122,7 +122,7 @@ def _timing(m: Measured) -> Score:
     moving = 1 - sum(still) / len(still)
     measures = [
         Measure("movement", f"in {moving:.0%} of the steps", ramp(moving, 0.0, 0.6)),
-        Measure("longest still", f"{longest:.1f} s", ramp(longest / m.duration_s, 0.6, 0.25)),
+        Measure("longest still", f"{longest:.1f} s", ramp(longest / max(m.duration_s, 0.001), 0.6, 0.25)),
     ]
     dwell = _median_dwell(m.frames)
     if dwell is not None:
