@@ -63,7 +63,7 @@ class Pointers:
             event = self.instance.get_latest_data_version_record(key)
             return {None: event.storage_id} if event else {}
         ids = self.instance.event_log_storage.get_latest_storage_id_by_partition(key, MATERIALIZATION)
-        return {partition: number for partition, number in ids.items()}
+        return dict(ids.items())
 
 
 def version_tags(node: Node, manifest: Manifest, pointers: Pointers) -> dict[str, str]:

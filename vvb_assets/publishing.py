@@ -121,7 +121,7 @@ class Publisher:
             self.flush()
 
     def flush(self) -> tuple[()]:
-        """Log what is waiting, upstream assets first, so that later events point at real storage ids; yields nothing."""
+        """Log what is waiting, upstream first, so that later events point at real storage ids; yields nothing."""
         order = [key for key in self.workspace.graph.nodes if key in self._waiting]
         for key in order:
             batch = self._waiting.pop(key)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from vvb_assets.build import STAGES
 from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option, known, open_workspace
@@ -31,12 +32,12 @@ class Printer:
         self.counts[node.op_name] = self.counts.get(node.op_name, 0) + 1
         what = "made" if made else "kept"
         self.console.print(
-            f"{time.monotonic() - self.started:7.1f} s  {what}  {name_of(node.op_name, partition)}"
-            f"  [dim]({self.counts[node.op_name]})[/dim]",
+            f"{time.monotonic() - self.started:7.1f} s  {what}  {escape(name_of(node.op_name, partition))}"
+            f"  [dim]{self.counts[node.op_name]}[/dim]",
         )
 
     def failed(self, node: Node, partition: str | None, why: str) -> None:
-        self.console.print(f"[red]failed[/red]  {name_of(node.op_name, partition)}: {why}", markup=True)
+        self.console.print(f"[red]failed[/red]  {escape(name_of(node.op_name, partition))}: {escape(why)}")
 
 
 @click.command("run")

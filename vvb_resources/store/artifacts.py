@@ -139,7 +139,9 @@ class ArtifactStore:
 
     def keep_failed(self, staged: Path, asset: str, partition: str | None) -> Path:
         """Move a staging folder whose attempt failed to `failed/`; nothing of an attempt is thrown away."""
-        target = self.home.failed.joinpath(*asset.split("/"), *(partition or UNPARTITIONED).split("|"), staged.name[-8:])
+        target = self.home.failed.joinpath(
+            *asset.split("/"), *(partition or UNPARTITIONED).split("|"), staged.name[-8:]
+        )
         target.parent.mkdir(parents=True, exist_ok=True)
         os.rename(staged, target)
         return target

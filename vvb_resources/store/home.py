@@ -1,16 +1,16 @@
 """Where everything lies: the only place that builds a path below the data home.
 
-    $VVB_HOME (default: .vvb in the checkout)
-      replies/                     raw judge replies, content-addressed, shared by all benchmarks
-      observations/                what instruments saw, keyed by the blinded video
-      <benchmark name>/
-        dagster/                   DAGSTER_HOME
-        artifacts/<asset>/<partition>/artifact.json + <payload>/
-        snapshots/<digest>.json    every version of a task, rubric, system, panel that was ever used
-        staging/                   work in progress; a folder left here was never finished
-        failed/                    attempts that ended in an infrastructure fault, kept
-        sandbox/                   state files of running rollouts
-        exports/                   tables and pictures as files
+$VVB_HOME (default: .vvb in the checkout)
+  replies/                     raw judge replies, content-addressed, shared by all benchmarks
+  observations/                what instruments saw, keyed by the blinded video
+  <benchmark name>/
+    dagster/                   DAGSTER_HOME
+    artifacts/<asset>/<partition>/artifact.json + <payload>/
+    snapshots/<digest>.json    every version of a task, rubric, system, panel that was ever used
+    staging/                   work in progress; a folder left here was never finished
+    failed/                    attempts that ended in an infrastructure fault, kept
+    sandbox/                   state files of running rollouts
+    exports/                   tables and pictures as files
 """
 
 from __future__ import annotations
