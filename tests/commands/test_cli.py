@@ -77,7 +77,8 @@ def test_a_benchmark_without_tasks_runs_to_empty_tables(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["failed"] == {}
     shown = vvb("leaderboard", "--benchmark", str(paper), "--json", home=tmp_path)
-    assert len(json.loads(shown.stdout)["systems"]) == 9
+    rows = json.loads(shown.stdout)["systems"]
+    assert all(row["rank"] is None and row["overall_nv0"] is None and row["reason"] for row in rows), rows
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
