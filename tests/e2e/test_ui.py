@@ -90,7 +90,7 @@ class Ui:
 
 @pytest.fixture
 def ui(tmp_path: Path) -> Iterator[tuple[Ui, Platform]]:
-    platform = Platform(copy_of_starter(tmp_path, ("ORBIT", "BOUNCE"), ("vector",)), tmp_path / "home")
+    platform = Platform(copy_of_starter(tmp_path, ("ORBIT", "BOUNCE"), ("vector",), ("dense",)), tmp_path / "home")
     running = Ui(platform, tmp_path / "ui.log")
     try:
         running.wait_for(running.is_up, 120)
