@@ -1,0 +1,119 @@
+"""How long the plan takes at the paper's size, beside the floor of reading every manifest: `make bench`.
+
+Prints a Markdown table (docs/performance.md, section "Plan"). Everything is measured in one process on one store:
+
+- load: the benchmark's files, parsed and validated (what every command does first)
+- floor: each manifest's bytes read and parsed as JSON, nothing else
+- plan: `make_plan`, everything fresh
+- edited: `make_plan` after one rubric changed
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.synthetic_store import fill_store, open_benchmark, write_benchmark
+from vvb_assets.graph import Workspace
+from vvb_assets.plan import Plan, make_plan
+from vvb_resources.store.artifacts import MANIFEST
+
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Figures of one size; times in seconds, the median of ROUNDS (load: once)."""
+
+    size: str
+    manifests: int
+    load: float
+    floor: float
+    plan: float
+    edited: float
+    stale: int
+
+
+def _timed(action: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
+    taken, result = [], None
+    for _ in range(rounds):
+        started = time.perf_counter()
+        result = action()
+        taken.append(time.perf_counter() - started)
+    return median(taken), result
+
+
+def read_all(paths: list[Path]) -> int:
+    """The floor: read and parse each manifest; return how many say anything."""
+    return sum(1 for path in paths if json.loads(path.read_bytes()))
+
+
+def edit_rubric(workspace: Workspace, task_id: str) -> Workspace:
+    """The same workspace with another title for the first check of a task's rubric."""
+    task = workspace.benchmark.tasks[task_id]
+    first, *rest = task.rubric.checks
+    checks = (first.model_copy(update={"title": first.title + " (edited)"}), *rest)
+    edited = replace(task, rubric=task.rubric.model_copy(update={"checks": checks}))
+    benchmark = replace(workspace.benchmark, tasks={**workspace.benchmark.tasks, task_id: edited})
+    return Workspace(benchmark, workspace.home, workspace.graph)
+
+
+def measure(tasks: int, where: Path) -> Measured:
+    """Figures at nine systems, `tasks` tasks and three panels; the store is built below `where`."""
+    folder = write_benchmark(where / "benchmark", tasks)
+    load, workspace = _timed(lambda: open_benchmark(folder, where / "home"), rounds=1)
+    written = fill_store(workspace)
+    paths = [
+        workspace.store.folder(node.key, partition) / MANIFEST
+        for node in workspace.graph.nodes.values()
+        for partition in workspace.graph.partitions(node)
+    ]
+    floor, found = _timed(lambda: read_all(paths))
+    assert found == written, f"{found} of {written} manifests were read"
+    plan, fresh = _timed(lambda: make_plan(workspace))
+    assert not fresh.stale and fresh.fresh == written, "a store that was just filled is fresh"
+    changed = edit_rubric(workspace, next(iter(workspace.benchmark.tasks)))
+    edited, after = _timed(lambda: make_plan(changed))
+    size = f"{len(workspace.graph.systems)} x {tasks} x {len(workspace.benchmark.panels)}"
+    return Measured(size, written, load, floor, plan, edited, _stale(after))
+
+
+def _stale(plan: Plan) -> int:
+    return len(plan.stale)
+
+
+def table(rows: list[Measured]) -> str:
+    """The figures as a Markdown table."""
+    lines = [
+        "| systems x tasks x panels | manifests | load s | floor s | plan s | plan / floor | one rubric edited s | stale |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {r.size} | {r.manifests:,} | {r.load:.2f} | {r.floor:.2f} | {r.plan:.2f} | {r.plan / r.floor:.2f} "
+        f"| {r.edited:.2f} | {r.stale} |"
+        for r in rows
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure each size and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", type=int, nargs="+", default=[24, 239], help="numbers of tasks (default: 24 239)")
+    sizes = parser.parse_args().tasks
+    rows = []
+    for tasks in sizes:
+        with tempfile.TemporaryDirectory(prefix="vvb-bench-") as where:
+            rows.append(measure(tasks, Path(where)))
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
