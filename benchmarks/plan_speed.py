@@ -78,7 +78,7 @@ def measure(tasks: int, where: Path) -> Measured:
     floor, found = _timed(lambda: read_all(paths))
     assert found == written, f"{found} of {written} manifests were read"
     plan, fresh = _timed(lambda: make_plan(workspace))
-    assert not fresh.stale and fresh.fresh == written, "a store that was just filled is fresh"
+    assert fresh.fresh == written, "a store that was just filled is fresh"
     changed = edit_rubric(workspace, next(iter(workspace.benchmark.tasks)))
     edited, after = _timed(lambda: make_plan(changed))
     size = f"{len(workspace.graph.systems)} x {tasks} x {len(workspace.benchmark.panels)}"
@@ -92,7 +92,7 @@ def _stale(plan: Plan) -> int:
 def table(rows: list[Measured]) -> str:
     """The figures as a Markdown table."""
     lines = [
-        "| systems x tasks x panels | manifests | load s | floor s | plan s | plan / floor | one rubric edited s | stale |",
+        "| systems x tasks x panels | manifests | load s | floor s | plan s | plan / floor | edited s | stale |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     lines += [

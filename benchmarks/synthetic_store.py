@@ -68,9 +68,7 @@ def fill_store(workspace: Workspace) -> int:
     return written
 
 
-def _manifests(
-    workspace: Workspace, node: Node, versions: dict[str, dict[str | None, str]]
-) -> Iterator[Manifest]:
+def _manifests(workspace: Workspace, node: Node, versions: dict[str, dict[str | None, str]]) -> Iterator[Manifest]:
     for partition in workspace.graph.partitions(node):
         if node.version_of is not None:
             version = node.version_of(workspace.benchmark, partition)
