@@ -31,11 +31,11 @@ def command(benchmark: Path | None, panels: Path | None, host: str, port: int) -
     click.echo(f"{workspace.benchmark.config.title}: http://{host}:{port}  (Ctrl-C stops it)")
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "dagster", "dev"),
+            *(sys.executable, "-W", "ignore", "-m", "dagster", "dev"),
             *("-w", str(CHECKOUT / "workspace.yaml"), "-h", host, "-p", str(port)),
         ],
         env=environment,
-        cwd=CHECKOUT,
+        cwd=workspace.home.dagster,  # in the checkout Dagster would warn of the dagster.yaml it does not use
     )
     try:
         code = process.wait()
