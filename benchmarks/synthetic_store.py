@@ -14,13 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vvb_assets.build import build_graph
 from vvb_assets.graph import Node, Workspace
 from vvb_assets.plan import expected_inputs
-from vvb_resources.benchmark.loader import load_benchmark
 from vvb_resources.store.artifacts import MANIFEST, Manifest
 from vvb_resources.store.digests import digest_value
-from vvb_resources.store.home import CHECKOUT, Home
+from vvb_resources.store.home import CHECKOUT
 
 MADE_AT = "2026-01-01T00:00:00.000+00:00"
 VERSIONS_SUMMARY: dict[str, Any] = {"seconds of agent": 1234.5, "video": "playable", "bytes": 12_345_678, "usd": 3.25}
@@ -41,12 +39,6 @@ def write_benchmark(folder: Path, tasks: int) -> Path:
         spec = target / "task.yaml"
         spec.write_text(re.sub(r"(?m)^id: .*$", f"id: {task_id}", spec.read_text(), count=1))
     return folder
-
-
-def open_benchmark(folder: Path, home: Path) -> Workspace:
-    """The folder's workspace with its data below `home`. Raises BenchmarkProblems for a faulty folder."""
-    benchmark = load_benchmark(folder)
-    return Workspace(benchmark, Home(home, benchmark.config.name), build_graph(benchmark))
 
 
 def fill_store(workspace: Workspace) -> int:
