@@ -90,11 +90,17 @@ class Teller:
 
 
 def prepare_home(home: Home) -> None:
-    """Make Dagster's home and keep its dagster.yaml the checkout's."""
+    """Make Dagster's home and keep its dagster.yaml the one of $VVB_DAGSTER_YAML, else the checkout's (SQLite).
+
+    Raises StoreError when that file is missing.
+    """
     home.dagster.mkdir(parents=True, exist_ok=True)
-    source, target = CHECKOUT / "dagster.yaml", home.dagster / "dagster.yaml"
+    chosen = os.environ.get("VVB_DAGSTER_YAML")
+    source = Path(chosen).expanduser().resolve() if chosen else CHECKOUT / "dagster.yaml"
+    target = home.dagster / "dagster.yaml"
     if not source.is_file():
-        raise StoreError("is missing", where=str(source), remedy="restore dagster.yaml from the repository")
+        remedy = "mend VVB_DAGSTER_YAML" if chosen else "restore dagster.yaml from the repository"
+        raise StoreError("is missing", where=str(source), remedy=remedy)
     if not target.exists() or target.read_bytes() != source.read_bytes():
         shutil.copyfile(source, target)
     os.environ["DAGSTER_HOME"] = str(home.dagster)
