@@ -23,6 +23,8 @@ COMMANDS = {
     "l1": "l1",
     "import": "import_",
     "score": "score",
+    "fit": "fit",
+    "pairs": "pairs",
     "doctor": "doctor",
 }
 
