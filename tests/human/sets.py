@@ -51,7 +51,6 @@ def votes_of(*rows: str, task: str = "t") -> pl.DataFrame:
 def votes_from_wins(wins: np.ndarray, names: tuple[str, ...]) -> pl.DataFrame:
     """A vote for each win, the winner on side A."""
     rows = [
-        f"{names[i].replace(' ', '')} {names[j].replace(' ', '')} A*{int(wins[i, j])}"
-        for i, j in np.argwhere(wins > 0)
+        f"{names[i].replace(' ', '')} {names[j].replace(' ', '')} A*{int(wins[i, j])}" for i, j in np.argwhere(wins > 0)
     ]
     return votes_of(*rows)
