@@ -58,7 +58,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point: a typed error is one line on stderr and exit code 2, never a traceback."""
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)  # click hands the code of an Exit back instead of leaving with it
     except click.exceptions.Abort:
         click.echo("stopped; what was finished is kept, and the next run goes on from there", err=True)
         sys.exit(130)
@@ -72,6 +72,7 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ from typing import Any
 import dagster as dg
 
 from vvb_assets.describing import describe
-from vvb_assets.graph import Graph
+from vvb_assets.graph import Graph, name_of
 from vvb_assets.making import make_partition
 from vvb_assets.plan import make_plan
 from vvb_assets.provenance import Pointers, recorded_versions
 from vvb_assets.publishing import materialization
 from vvb_assets.settings import Settings
+from vvb_resources.errors import VvbError
 from vvb_resources.store.digests import digest_value
 
 ACTIVE = [
@@ -50,7 +51,11 @@ def build_sensors(settings: Settings, graph: Graph, table_jobs: Mapping[str, Any
                 if partition not in graph.partitions(node):
                     continue
                 if recorded.get(partition) != node.version_of(workspace.benchmark, partition):
-                    outcome = make_partition(workspace, node, partition)
+                    try:
+                        outcome = make_partition(workspace, node, partition)
+                    except VvbError as error:  # one bad file (votes, say) must not hide the others
+                        context.log.error(f"{name_of(node.key, partition)}: {error}")
+                        continue
                     events.append(materialization(workspace, node, outcome.manifest, pointers, describe))
         if not events:
             return dg.SkipReason("every file is as it was last published")

@@ -43,6 +43,8 @@ def connected_groups(wins: Floats) -> list[list[int]]:
 def has_finite_fit(wins: Floats) -> Bools:
     """For each table of (B, S, S): is every system reached from every other along wins (Ford's condition)."""
     beats = (wins > 0) | np.eye(wins.shape[-1], dtype=np.bool_)
+    if beats.all():  # a prior links everyone with everyone
+        return np.ones(len(wins), dtype=np.bool_)
     return np.asarray(_closure(beats).all(axis=(1, 2)), dtype=np.bool_)
 
 
