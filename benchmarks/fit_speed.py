@@ -1,7 +1,8 @@
-"""How long 2,000 bootstrap fits of Bradley-Terry take, beside evalica and choix on the same resamples.
+"""How long 2,000 bootstrap fits of Bradley-Terry take, beside evalica and choix on resamples of the same votes.
 
-Run: python -m benchmarks.fit_speed. Peers get their fastest entry point (prepared arrays, loose default tolerances);
-they have no prior and fit one table a call, so they are timed on fewer resamples and scaled up.
+Run: python -m benchmarks.fit_speed. Peers get their fastest entry point (prepared lists, loose default tolerances).
+They have no prior and fit one table a call, so they are timed on fewer resamples and scaled up. Times are CPU seconds
+of the process, which other work on the machine does not change.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ def votes_of(systems: int, votes: int, seed: int = 0) -> tuple[np.ndarray, np.nd
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Best of ROUNDS."""
+    """CPU seconds, best of ROUNDS."""
     found = []
     for _ in range(ROUNDS):
-        started = time.perf_counter()
+        started = time.process_time()
         work()
-        found.append(time.perf_counter() - started)
+        found.append(time.process_time() - started)
     return min(found)
 
 
@@ -64,7 +65,7 @@ def bootstrap_choix(winner: np.ndarray, loser: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Print a Markdown table: seconds for 2,000 resamples, and the ratio to this platform's."""
+    """Print a Markdown table: CPU seconds for 2,000 resamples, and the ratio to this platform's."""
     warnings.simplefilter("ignore")
     print("| systems, votes | fits of rate() | all tables | evalica | choix |")
     print("|---|---|---|---|---|")
@@ -77,9 +78,9 @@ def main() -> None:
         tables = seconds(lambda frame=frame: rating_tables(rate(frame, resamples=RESAMPLES)))
         cells = [f"{systems}, {votes:,}", f"{ours:.3f} s", f"{tables:.3f} s"]
         for peer in (bootstrap_evalica, bootstrap_choix):
-            started = time.perf_counter()
+            started = time.process_time()
             peer(winner, loser)
-            taken = (time.perf_counter() - started) * RESAMPLES / PEER_RESAMPLES
+            taken = (time.process_time() - started) * RESAMPLES / PEER_RESAMPLES
             cells.append(f"{taken:.2f} s ({taken / ours:.0f}x)")
         print("| " + " | ".join(cells) + " |")
 
