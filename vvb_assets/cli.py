@@ -58,15 +58,13 @@ def cli() -> None:
 def main() -> None:
     """Entry point: a typed error is one line on stderr and exit code 2, never a traceback."""
     try:
-        code = cli.main(standalone_mode=False)  # click hands the code of an Exit back instead of leaving with it
+        code = cli.main(standalone_mode=False)  # click hands an Exit's code back as the result
     except click.exceptions.Abort:
         click.echo("stopped; what was finished is kept, and the next run goes on from there", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
     except VvbError as error:
         click.echo(f"vvb: {error}", err=True)
         sys.exit(2)

@@ -53,7 +53,7 @@ def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) ->
     if node.key != "leaderboard":
         return Made(digest_value(table.to_dicts()), summary={"rows": table.height})
     write_bytes(out / "leaderboard.png", ranking_picture(table, workspace.benchmark.config.title))
-    incomplete = table.filter(~pl.col("complete"))
+    incomplete = table.filter(~pl.col("complete").cast(pl.Boolean).fill_null(False))
     why = "; ".join(f"{row['system']}: {row['reason']}" for row in incomplete.iter_rows(named=True))
     return Made(
         digest_value(table.to_dicts()),
