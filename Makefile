@@ -29,6 +29,7 @@ ui: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.plan_speed
+	$(BIN)/python -m benchmarks.fit_speed
 
 schemas: $(STAMP)
 	$(BIN)/python -m vvb_resources.benchmark.schema
