@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from vvb_assets.scores.figures import active_panels, panel_figures, panel_mean, percent
+from vvb_assets.scores.figures import active_panels, panel_mean, percent
 from vvb_assets.scores.results import Results
 from vvb_assets.scores.statistics import COUNTS
 from vvb_resources.benchmark.models import DIMENSIONS
@@ -12,13 +12,14 @@ from vvb_resources.benchmark.models import DIMENSIONS
 ALL_PANELS = "mean"  # the name of the rows that average the panels
 
 
-def dimensions(stats: pl.DataFrame) -> pl.DataFrame:
+def dimensions(stats: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """Mean score per (panel, system, dimension), delivered and no video = 0, and the mean over panels (panel 'mean').
 
-    `known` and `delivered` count scores; in the mean rows they are null. Sorted by panel, system, dimension.
+    `figures` is `panel_figures(stats)`. `known` and `delivered` count scores; in the mean rows they are null. Sorted by
+    panel, system, dimension.
     """
     keys = ["panel", "system", "delivered"]
-    figures = panel_figures(stats).with_columns(pl.col("delivered").cast(pl.Int64))
+    figures = figures.with_columns(pl.col("delivered").cast(pl.Int64))
     means = panel_mean(figures, active_panels(stats), [*DIMENSIONS, *(f"{d}_nv0" for d in DIMENSIONS)])
     means = means.with_columns(panel=pl.lit(ALL_PANELS), delivered=pl.lit(None, pl.Int64))
     rows = [
@@ -53,9 +54,8 @@ def _dimension_reason() -> pl.Expr:
     )
 
 
-def _with_mean(stats: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+def _with_mean(stats: pl.DataFrame, figures: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """Panel rows and mean rows of some figures of `panel_figures`, with the reason for nulls."""
-    figures = panel_figures(stats)
     means = panel_mean(figures, active_panels(stats), columns).with_columns(
         panel=pl.lit(ALL_PANELS), reason=pl.when(_any_null(columns)).then(pl.lit("a panel has no figure"))
     )
@@ -67,23 +67,23 @@ def _any_null(columns: list[str]) -> pl.Expr:
     return pl.any_horizontal(pl.col(columns).is_null())
 
 
-def core_vs_detail(stats: pl.DataFrame) -> pl.DataFrame:
+def core_vs_detail(stats: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """Pass rate of core and of detail checks, delivered runs, per (panel, system) and mean over panels; percent."""
-    table = _with_mean(stats, ["core_pass_deliv_pct", "detail_pass_deliv_pct"])
+    table = _with_mean(stats, figures, ["core_pass_deliv_pct", "detail_pass_deliv_pct"])
     gap = pl.col("core_pass_deliv_pct") - pl.col("detail_pass_deliv_pct")
     return table.select(
         "panel", "system", "core_pass_deliv_pct", "detail_pass_deliv_pct", gap.alias("gap_pts"), "reason"
     )
 
 
-def failed_any_check(stats: pl.DataFrame) -> pl.DataFrame:
+def failed_any_check(stats: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """Share of tasks by what the run fails, per (panel, system) and mean over panels; percent of all tasks.
 
     no_failed_check_pct: no check of any kind failed and one passed; strict_pct: no core check failed and one passed;
     only_detail_pct: strict, but a detail check failed; no_video_pct: nothing playable; failed_delivered_pct: delivered
     but not strict. The last three and no_failed_check_pct add up to 100.
     """
-    table = _with_mean(stats, ["clean_pct", "strict_pct"])
+    table = _with_mean(stats, figures, ["clean_pct", "strict_pct"])
     missing = stats.unique(["system", "task"]).group_by("system")
     share = missing.agg(no_video_pct=percent((~pl.col("delivered")).sum(), pl.col("delivered").count()))
     table = table.join(share, on="system", how="left", maintain_order="left")

@@ -17,7 +17,7 @@ from vvb_resources.errors import ResultsError
 
 Codes = NDArray[np.int64]
 
-SLICE_ROWS = 4_000_000
+SLICE_ROWS = 1_000_000
 MARKED_KEYS = 1_000_000_000  # bytes of the marking array; beyond it duplicates are found by hashing
 
 
@@ -86,16 +86,16 @@ def _all_runs(frames: Mapping[str, pl.DataFrame], where: str) -> None:
 
 def _verdicts(verdicts: pl.DataFrame, checks: pl.DataFrame, runs: pl.DataFrame, where: str) -> None:
     """References, undelivered runs and duplicates of the verdict rows, slice by slice."""
-    n_tasks, n_systems = _size(verdicts["task"]), _size(verdicts["system"])
+    n_tasks, n_systems = size_of(verdicts["task"]), size_of(verdicts["system"])
     delivered = np.zeros(n_systems * n_tasks, dtype=np.bool_)
-    delivered[_codes(runs["system"]) * n_tasks + _codes(runs["task"])] = runs["delivered"].to_numpy()
-    find = _pair_finder(checks)
-    space = max(1, _size(verdicts["panel"]) * n_systems * len(checks))
+    delivered[codes(runs["system"]) * n_tasks + codes(runs["task"])] = runs["delivered"].to_numpy()
+    find = pair_finder(checks)
+    space = max(1, size_of(verdicts["panel"]) * n_systems * len(checks))
     seen = np.zeros(space, dtype=np.bool_) if space <= MARKED_KEYS else None
     for offset in range(0, len(verdicts), SLICE_ROWS):
         part = verdicts.slice(offset, SLICE_ROWS)
-        task, system = _codes(part["task"]), _codes(part["system"])
-        pair = find(task, _codes(part["check"]))
+        task, system = codes(part["task"]), codes(part["system"])
+        pair = find(task, codes(part["check"]))
         if (pair < 0).any():
             row = int(np.argmax(pair < 0))
             raise ResultsError(
@@ -112,15 +112,15 @@ def _verdicts(verdicts: pl.DataFrame, checks: pl.DataFrame, runs: pl.DataFrame, 
                 remedy="remove it, or set delivered = true in runs",
             )
         if seen is not None:
-            seen[(_codes(part["panel"]) * n_systems + system) * len(checks) + pair] = True
+            seen[(codes(part["panel"]) * n_systems + system) * len(checks) + pair] = True
     if seen is None or int(np.count_nonzero(seen)) != len(verdicts):
         _unique(verdicts, FORMAT["verdicts"].key, where)
 
 
-def _pair_finder(checks: pl.DataFrame) -> Callable[[Codes, Codes], Codes]:
+def pair_finder(checks: pl.DataFrame) -> Callable[[Codes, Codes], Codes]:
     """Function from codes of task and check to the row of `checks`, -1 where the task has no such check."""
-    task, check = _codes(checks["task"]), _codes(checks["check"])
-    n_checks = max(1, _size(checks["check"]))
+    task, check = codes(checks["task"]), codes(checks["check"])
+    n_checks = max(1, size_of(checks["check"]))
     if len(checks) == len(np.unique(check)):  # ids unique over tasks: one look-up
         row_of = np.full(n_checks, -1, dtype=np.int64)
         row_of[check] = np.arange(len(checks))
@@ -139,12 +139,12 @@ def _pair_finder(checks: pl.DataFrame) -> Callable[[Codes, Codes], Codes]:
     return search
 
 
-def _codes(column: pl.Series) -> Codes:
+def codes(column: pl.Series) -> Codes:
     """Integer codes of an Enum column."""
     return column.to_physical().to_numpy().astype(np.int64)
 
 
-def _size(column: pl.Series) -> int:
+def size_of(column: pl.Series) -> int:
     assert isinstance(column.dtype, pl.Enum)
     return len(column.dtype.categories)
 
