@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from vvb_assets.scores.counts import COUNTS, VerdictCounts
 from vvb_assets.scores.figures import active_panels, panel_mean, percent
 from vvb_assets.scores.results import Results
-from vvb_assets.scores.statistics import COUNTS
 from vvb_resources.benchmark.models import DIMENSIONS
 
 ALL_PANELS = "mean"  # the name of the rows that average the panels
@@ -99,7 +99,7 @@ def failed_any_check(stats: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame
     )
 
 
-def judge_errors(results: Results, counts: pl.DataFrame, stats: pl.DataFrame) -> pl.DataFrame:
+def judge_errors(results: Results, counts: VerdictCounts, stats: pl.DataFrame) -> pl.DataFrame:
     """Unknown and error rates per panel, judge and part: a modality of L2 checks, or a dimension of L3 scores.
 
     `counts` is `verdict_counts(results)`. `asked` = checks (scores) of delivered runs that the panel has judged;
@@ -128,18 +128,16 @@ def judge_errors(results: Results, counts: pl.DataFrame, stats: pl.DataFrame) ->
     )
 
 
-def _l2_parts(results: Results, counts: pl.DataFrame, stats: pl.DataFrame) -> pl.DataFrame:
+def _l2_parts(results: Results, counts: VerdictCounts, stats: pl.DataFrame) -> pl.DataFrame:
     checks = results.checks.with_columns(pl.col("task").cast(pl.String))
-    if "modality" not in checks.columns:
-        checks, counts = (f.with_columns(modality=pl.lit("all")) for f in (checks, counts))
-    sizes = checks.group_by("task", "modality").agg(size=pl.len().cast(pl.Int64))
+    modality = pl.col("modality").cast(pl.String) if "modality" in checks.columns else pl.lit("all")
+    sizes = checks.group_by("task", modality.alias("part")).agg(size=pl.len().cast(pl.Int64))
     judged = stats.drop_nulls("panel").filter(pl.col("delivered") & pl.col("l2_judged"))
-    asked = judged.join(sizes, on="task").group_by("panel", "modality").agg(asked=pl.col("size").sum())
-    found = counts.with_columns(pl.col("panel").cast(pl.String)).group_by("panel", "modality").agg(pl.col(COUNTS).sum())
-    table = asked.join(found, on=["panel", "modality"], how="left").with_columns(pl.col(COUNTS).fill_null(0))
+    times = judged.group_by("panel", "task").agg(runs=pl.len().cast(pl.Int64))
+    asked = times.join(sizes, on="task").group_by("panel", "part").agg(asked=(pl.col("runs") * pl.col("size")).sum())
+    table = asked.join(counts.parts, on=["panel", "part"], how="left").with_columns(pl.col(COUNTS).fill_null(0))
     answered = pl.sum_horizontal(COUNTS)
     table = table.with_columns(
-        pl.col("modality").cast(pl.String).alias("part"),
         level=pl.lit("L2"),
         unknown=pl.col("n_unknown"),
         judge_errors=pl.col("n_error"),

@@ -16,11 +16,12 @@ from vvb_assets.leaderboards.reranking import rerankings
 from vvb_assets.leaderboards.self_preference import self_preference
 from vvb_assets.leaderboards.uncertainty import RESAMPLES, SEED, pairwise, resample, uncertainty
 from vvb_assets.scores.arrays import run_arrays
+from vvb_assets.scores.counts import verdict_counts
 from vvb_assets.scores.families import kinship
 from vvb_assets.scores.figures import panel_figures
 from vvb_assets.scores.pairs import verdict_pairs
 from vvb_assets.scores.results import Results
-from vvb_assets.scores.statistics import run_statistics, verdict_counts
+from vvb_assets.scores.statistics import run_statistics
 from vvb_resources.store.tables import check_finite
 
 
