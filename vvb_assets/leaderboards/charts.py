@@ -128,18 +128,20 @@ def _matrix(
     limits: tuple[float, float],
     form: str,
 ) -> bytes:
-    """PNG of a matrix of numbers; NaN cells stay grey. Column names stand slanted if they are long."""
+    """PNG of a matrix of numbers; NaN cells stay grey. Column names stand slanted if long, upright if many."""
     slanted = max(map(len, columns)) > 6 or len(columns) > NUMBERED
-    head = 40 + int(7.5 * max(map(len, columns))) if slanted else 50
+    many, longest = len(columns) > NUMBERED, max(map(len, columns))
+    head = (50 + 11 * longest if many else 40 + int(7.5 * longest)) if slanted else 50
     row_px = 58 if len(rows) <= NUMBERED else 30
 
     def paint(figure: Figure, height: int) -> None:
-        right = 0.90 if slanted else 0.97
+        right = 0.90 if slanted and not many else 0.97
         axes = figure.add_axes((0.22, 24 / height, right - 0.22, row_px * len(rows) / height))
         image = axes.imshow(grid, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
         axes.set_facecolor("#eeeeee")
         axes.set_yticks(range(len(rows)), rows, fontsize=SMALL if len(rows) > NUMBERED else NORMAL)
         turn: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if slanted else {}
+        turn = {"rotation": 90} if many else turn
         axes.set_xticks(range(len(columns)), columns, fontsize=SMALL if slanted else NORMAL, **turn)
         axes.xaxis.tick_top()
         bare(axes, keep=())
@@ -169,7 +171,7 @@ def frontier_picture(cost: pl.DataFrame, board: pl.DataFrame) -> bytes:
         usd, scores = [r[1] for r in rows], [r[2] for r in rows]
         if min(usd) > 0:
             axes.set_xscale("log")
-            axes.set_xlim(min(usd) / 1.6, max(usd) * 2.2)
+            axes.set_xlim(min(usd) / 2.2, max(usd) * 2.2)
         else:
             axes.set_xlim(-0.05 * (max(usd) or 1.0), 1.25 * (max(usd) or 1.0))
         margin = max(0.15, (max(scores) - min(scores)) * 0.14)
@@ -192,7 +194,11 @@ def frontier_picture(cost: pl.DataFrame, board: pl.DataFrame) -> bytes:
 
 
 def _point_labels(axes: Any, points: Sequence[tuple[str, float, float, bool]]) -> None:
-    """Names beside their points, on the first side where they cover neither a name nor a point."""
+    """Names beside their points, on the first side where they cover neither a name nor a point.
+
+    A name without room is left out, but for those on the frontier, which come first.
+    """
+    points = sorted(points, key=lambda point: not point[3])
     centres = [axes.transData.transform((x, y)) for _, x, y, _ in points]
     taken = [(cx - 9, cy - 9, cx + 9, cy + 9) for cx, cy in centres]
     for (name, x, y, best), (cx, cy) in zip(points, centres, strict=True):
@@ -207,6 +213,8 @@ def _point_labels(axes: Any, points: Sequence[tuple[str, float, float, bool]]) -
             spots = [spots[2], spots[1], spots[3], spots[0]]
         boxes = [(bx, by, bx + width, by + height) for *_, (bx, by) in spots]
         free = [i for i, b in enumerate(boxes) if _inside(b) and not any(_overlap(b, t) for t in taken)]
+        if not free and not best:
+            continue
         chosen = free[0] if free else 0
         ha, va, dx, dy, _ = spots[chosen]
         taken.append(boxes[chosen])
