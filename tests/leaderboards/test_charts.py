@@ -64,7 +64,7 @@ def test_intervals_are_drawn_to_scale() -> None:
     board = score_results(to_results(hand_made()).validate(), resamples=100)["leaderboard"].head(1)
     bounds = pl.DataFrame({"system": ["up"], "low": [1.0], "high": [3.0]})
     plain, marked = (pixels(ranking_picture(board, uncertainty=u)) for u in (None, bounds))
-    changed = np.flatnonzero((np.abs(plain - marked).sum(axis=2) > 60)[75:130, : WIDTH_PX // 2].any(axis=0))
+    changed = np.flatnonzero((np.abs(plain - marked).sum(axis=2) > 60)[75:130, : WIDTH_PX * 6 // 10].any(axis=0))
     plots = (0.95 - 0.22) * WIDTH_PX / 1.04  # without the gap between the two
     assert changed.max() - changed.min() == pytest.approx(2 / 5.6 * plots * 3.4 / 4.4, rel=0.03)
 
