@@ -29,6 +29,7 @@ ui: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.plan_speed
+	$(BIN)/python -m benchmarks.fit_speed
 
 schemas: $(STAMP)
 	$(BIN)/python -m vvb_resources.benchmark.schema
@@ -52,3 +53,8 @@ database:
 
 clean:
 	rm -rf .venv .vvb build *.egg-info
+
+# The whole leaderboard at three sizes: time and peak memory (docs/performance.md). The largest takes a few minutes.
+.PHONY: bench-score
+bench-score: $(STAMP)
+	$(BIN)/python -m benchmarks.score

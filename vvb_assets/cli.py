@@ -24,6 +24,8 @@ COMMANDS = {
     "import": "import_",
     "score": "score",
     "sql": "sql",
+    "fit": "fit",
+    "pairs": "pairs",
     "doctor": "doctor",
 }
 

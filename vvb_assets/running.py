@@ -17,7 +17,7 @@ import dagster as dg
 
 from vvb_assets.graph import Node, Workspace, split_run
 from vvb_assets.plan import Plan, make_plan
-from vvb_assets.progress import Progress, listening
+from vvb_assets.progress import Progress, current_progress, listening
 from vvb_assets.provenance import asset_key, recorded_versions
 from vvb_assets.wiring import job_name, op_safe
 from vvb_resources.errors import StoreError
@@ -75,6 +75,9 @@ class Teller:
 
     def __init__(self, report: Report, listener: Progress) -> None:
         self.report, self.listener = report, listener
+
+    def begin(self, node: Node, total: int) -> None:
+        self.listener.begin(node, total)
 
     def done(self, node: Node, partition: str | None, made: bool) -> None:
         into = self.report.made if made else self.report.republished
@@ -186,6 +189,7 @@ def _execute(
     """One Dagster run: its tags name the first partition, its configuration the whole list."""
     op = nodes[0].op_name
     named = [p for p in partitions if p is not None]
+    current_progress().begin(nodes[0], len(partitions))
     job = definitions.resolve_job_def(job_name(op))
     before = len(report.failed)
     result = job.execute_in_process(

@@ -1,1 +1,3 @@
 import kit
+
+print(kit.WIDTH)
