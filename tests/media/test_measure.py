@@ -12,7 +12,8 @@ from vvb_resources.media.container import check_container
 from vvb_resources.media.delivery import find_delivery
 from vvb_resources.media.facts import SCHEMA, MediaFacts, Span, schema_text
 from vvb_resources.media.measure import measure
-from vvb_resources.media.preview import SHEET_BYTES, contact_sheet, waveform
+from vvb_resources.media.outputs import Outputs
+from vvb_resources.media.preview import SHEET_BYTES
 
 
 def facts_of(video: Path, tmp_path: Path) -> MediaFacts:
@@ -156,13 +157,13 @@ def test_a_decode_that_takes_too_long_is_no_success(tmp_path: Path) -> None:
 
 
 def test_previews_are_small_pictures(clip: Path, tmp_path: Path) -> None:
-    sheet, wave = contact_sheet(clip, 1.0), waveform(clip)
-    assert sheet[:3] == b"\xff\xd8\xff"
-    assert wave[:8] == b"\x89PNG\r\n\x1a\n"
-    assert len(sheet) <= SHEET_BYTES
+    measure(find_delivery(clip), tmp_path, outputs=Outputs(tmp_path, sheet=True))
+    assert (tmp_path / "contact.jpg").read_bytes()[:3] == b"\xff\xd8\xff"
+    assert (tmp_path / "waveform.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     noise = make_clip(
         tmp_path / "n.mp4",
         picture="color=gray:size={size}:rate={rate}:duration={seconds},noise=alls=100",
         size="640x360",
     )
-    assert len(contact_sheet(noise, 1.0)) <= SHEET_BYTES
+    measure(find_delivery(noise), tmp_path, outputs=Outputs(tmp_path, sheet=True))
+    assert 10_000 < (tmp_path / "contact.jpg").stat().st_size <= SHEET_BYTES

@@ -46,6 +46,11 @@ class VideoProbe:
         wide, high = round(self.width * self.sar), self.height
         return (high, wide) if self.rotation in (90, -90) else (wide, high)
 
+    @property
+    def ends_s(self) -> float | None:
+        """Second at which the header says that the picture ends; None when it does not say."""
+        return float(self.start) + self.duration_s if self.duration_s else None
+
 
 @dataclass(frozen=True)
 class AudioProbe:
