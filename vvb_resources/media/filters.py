@@ -128,6 +128,7 @@ def _pictures(branches: Any, plan: OutputPlan, files: WorkFiles, sound: Any | No
                 preset="veryfast",
                 crf=28,
                 movflags="+faststart",
+                **{"metadata:s:v:0": "encoder= "},
                 **{"bsf:v": "filter_units=remove_types=6", **BARE, **audio},
             )
         )

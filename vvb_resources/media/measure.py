@@ -13,6 +13,7 @@ from vvb_resources.media.apart import probe_apart
 from vvb_resources.media.container import ContainerCheck, check_container
 from vvb_resources.media.decode import Decoded, decode
 from vvb_resources.media.delivery import Delivery
+from vvb_resources.media.engines import LanguageModel
 from vvb_resources.media.facts import (
     ContainerFacts,
     DecodeFacts,
@@ -28,7 +29,7 @@ from vvb_resources.media.facts import (
     exact,
 )
 from vvb_resources.media.filters import SPEECH_RATE
-from vvb_resources.media.language import LanguageModel, language_facts
+from vvb_resources.media.language import language_facts
 from vvb_resources.media.outputs import Outputs
 from vvb_resources.media.preview import leave_previews
 from vvb_resources.media.probe import AudioProbe, Probe, VideoProbe
