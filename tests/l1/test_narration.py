@@ -12,6 +12,8 @@ from tests.l1.test_report import spec
 from tests.media.speaking import Pcm, beeps, music, narrated, pause, speech, under, whisper_model
 from vvb_assets.l1.report import l1_report
 from vvb_resources.benchmark.models import L1Limits
+from vvb_resources.media.delivery import find_delivery
+from vvb_resources.media.measure import measure
 
 pytestmark = pytest.mark.xdist_group("narration")  # one worker loads the model once
 
@@ -36,10 +38,10 @@ def english() -> Pcm:
 
 
 def of_share(share: float) -> Pcm:
-    """English twice with pauses, so that speech fills `share` of the whole; no pause is longer than 20 s."""
+    """English between two pauses, so that speech fills `share` of the whole; no pause is longer than 20 s."""
     spoken = english()
-    silent = 2 * len(spoken) / 16_000 * (1 / share - 1)
-    return np.concatenate([spoken, pause(silent / 2), spoken, pause(silent / 2)])
+    silent = len(spoken) / 16_000 * (1 / share - 1)
+    return np.concatenate([pause(silent / 2), spoken, pause(silent / 2)])
 
 
 CASES = {
@@ -50,11 +52,9 @@ CASES = {
     "silence": (lambda: pause(20), "fail", "na"),
     "beeps": (lambda: beeps(20), "fail", "na"),
     "45.8% speech": (lambda: of_share(0.458), "fail", "pass"),
-    "a gap of 25 s": (lambda: np.concatenate([english(), english(), pause(25), english()]), "fail", "pass"),
-    "a gap of 18 s": (lambda: np.concatenate([english(), pause(18), english()]), "pass", "pass"),
+    "a gap of 25 s": (lambda: np.concatenate([english(), pause(25), english()]), "fail", "pass"),
     "spanish": (lambda: speech("es"), "pass", "fail"),
-    "german": (lambda: speech("de"), "pass", "fail"),
-    "one half spanish": (lambda: np.concatenate([english(), english(), speech("es"), speech("es")]), "pass", "fail"),
+    "one half spanish": (lambda: np.concatenate([english(), speech("es"), speech("es")]), "pass", "fail"),
 }
 
 
@@ -66,14 +66,14 @@ def test_narration(name: str, model: Path, tmp_path: Path, monkeypatch: pytest.M
     assert verdicts == {"coverage": coverage, "language": language}, found
 
 
-def test_the_share_and_the_gap_are_those_that_were_made(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_share_and_the_gap_are_those_that_were_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VVB_WHISPER_MODEL", raising=False)
+    clip = narrated(tmp_path / "clip.mp4", of_share(0.458))
+    found = measure(find_delivery(clip), tmp_path).speech
+    assert found is not None
     # Pauses between sentences are shorter than 0.3 s but for a few: speech is all of the spoken part but 6% at most.
-    found = heard(of_share(0.458), model, tmp_path, monkeypatch)["coverage"]["measured"]
-    assert 0.458 * 0.94 <= found["share"] <= 0.458 * 1.01
-    spoken = len(english()) / 16_000
-    assert found["longest_gap_s"] == pytest.approx(spoken * (1 / 0.458 - 1), abs=0.3)
+    assert 0.458 * 0.94 <= (found.share or 0.0) <= 0.458 * 1.01
+    assert found.longest_gap_s == pytest.approx(len(english()) / 16_000 * (1 / 0.458 - 1) / 2, abs=0.3)
 
 
 def test_without_a_model_the_language_is_unmeasured_and_never_a_pass(

@@ -7,6 +7,7 @@ of the video (contact sheet, judges' JPEGs, proxy) are further outputs of the sa
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -72,12 +73,13 @@ def decode(
     *,
     channels: int,
     layout: str = "",
+    sound_start: Fraction = Fraction(0),
     work: Path,
     deadline_s: float = 1800.0,
     plan: OutputPlan | None = None,
 ) -> Decoded:
-    """Decode `video` once. `channels` and `layout` of its first audio stream (0: it has none); `work`: a folder for
-    its files; `plan`: further outputs.
+    """Decode `video` once. `channels`, `layout` and start (seconds) of its first audio stream (0 channels: it has
+    none); `work`: a folder for its files; `plan`: further outputs.
 
     Damage is in `messages`, not in an error. Raises MediaError only when ffmpeg cannot be started.
     """
@@ -88,6 +90,8 @@ def decode(
         for frames in _batches(output):
             meter.add(frames)
         ended = wait()
+    if channels and files.pcm.exists():
+        _from_zero(files.pcm, round(sound_start * SPEECH_RATE) * 2 * channels)
     return Decoded(
         stamps=_stamps(files.stamps, meter.frames),
         picture=meter,
@@ -99,6 +103,24 @@ def decode(
         timed_out=ended.timed_out,
         files=files,
     )
+
+
+def _from_zero(pcm: Path, lead: int) -> None:
+    """Let second 0 of the presentation be the file's first byte: `lead` bytes of silence first, or (negative) less.
+
+    Not left to the resampler: it would pad again when the sound changes its parameters in mid-stream.
+    """
+    if lead == 0:
+        return
+    shifted = pcm.with_suffix(".shifted")
+    with pcm.open("rb") as source, shifted.open("wb") as target:
+        if lead > 0:
+            target.truncate(lead)
+            target.seek(lead)
+        else:
+            source.seek(-lead)
+        shutil.copyfileobj(source, target, BLOCK)
+    shifted.replace(pcm)
 
 
 def _batches(output: IO[bytes]) -> Iterator[NDArray[np.uint8]]:

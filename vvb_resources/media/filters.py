@@ -63,7 +63,8 @@ def decode_args(video: Path, *, channels: int, layout: str, files: WorkFiles, pl
         outputs.append(_speech(speech, layout, files.pcm))
     if branches and plan is not None:
         outputs += _pictures(branches, plan, files, proxy_sound)
-    return ["-v", "level+info", *ffmpeg.get_args(ffmpeg.merge_outputs(*outputs))]
+    # copyts: the file's own clock; ffmpeg would start it at the first packet, wherever the presentation starts.
+    return ["-v", "level+info", "-copyts", *ffmpeg.get_args(ffmpeg.merge_outputs(*outputs))]
 
 
 def _sound(source: Any, channels: int, plan: OutputPlan | None) -> tuple[Any | None, Any | None]:
@@ -89,7 +90,7 @@ def _sound(source: Any, channels: int, plan: OutputPlan | None) -> tuple[Any | N
 
 def _speech(sound: Any, layout: str, pcm: Path) -> Any:
     kept = {"channel_layouts": layout} if layout else {}
-    resampled = sound.filter("aresample", SPEECH_RATE, **{"async": 1, "first_pts": 0})
+    resampled = sound.filter("aresample", SPEECH_RATE, **{"async": 1})
     return ffmpeg.output(resampled.filter("aformat", sample_fmts="s16", **kept), input_url(pcm), f="s16le")
 
 

@@ -6,6 +6,7 @@ import re
 import tempfile
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from vvb_resources.errors import MediaError
@@ -38,6 +39,8 @@ from vvb_resources.media.timing import Timing, read_timing
 from vvb_resources.media.tools import MAX_PIXELS
 from vvb_resources.store.digests import digest_file
 
+# Where a sample may be no picture of its own: cover art, packed frames.
+STILL_CODECS = frozenset({"mp4v", "jpeg", "png ", "mjpa", "mjpb"})
 HOLE_S = Fraction(1, 10)  # more than the resampler's own delay, less than anyone hears as a different length
 KNOWN_LAYOUT = re.compile(r"mono|stereo|[2-7]\.[01](\([a-z]+\))?|quad(\(side\))?|hexagonal|octagonal|downmix")
 
@@ -111,10 +114,19 @@ def _opened(refused: MediaFacts, path: Path, check: ContainerCheck, work: Path, 
     channels = max(1, audio.channels) if audio else 0
     layout = audio.layout if audio and KNOWN_LAYOUT.fullmatch(audio.layout) else ""
     plan = wishes.outputs.plan(video, video.ends_s) if wishes.outputs else None
-    decoded = decode(path, channels=channels, layout=layout, work=work, deadline_s=wishes.deadline_s, plan=plan)
+    once = partial(
+        decode,
+        path,
+        channels=channels,
+        layout=layout,
+        sound_start=audio.start if audio else Fraction(0),
+        work=work,
+        deadline_s=wishes.deadline_s,
+    )
+    decoded = once(plan=plan)
     if plan and not decoded.healthy and not decoded.timed_out:
         # Was it the file, or a further output of it? Only the first is a fact of the delivery.
-        decoded = decode(path, channels=channels, layout=layout, work=work, deadline_s=wishes.deadline_s)
+        decoded = once()
     facts = _assembled(refused, streams, video, audio, decoded, check, wishes)
     if wishes.outputs and wishes.outputs.sheet and facts.timing is not None:
         sheet = plan.read_sheet(decoded.files.sheet) if plan else []
@@ -144,7 +156,7 @@ def _assembled(
     return base.model_copy(
         update={
             "streams": _streams(streams),
-            "video": _video(video, decoded.sizes),
+            "video": _video(video, tuple(size for size in decoded.sizes if size != (video.width, video.height))),
             "timing": _timing(timing) if timing else None,
             "decode": _health(decoded, check),
             "picture": picture,
@@ -233,11 +245,23 @@ def _health(decoded: Decoded, check: ContainerCheck) -> DecodeFacts:
         errors.append("the file ends before its last box does")
     if not decoded.stamps:
         errors.append("no picture was decoded")
+    elif lost := _lost(decoded, check):
+        errors.append(f"{lost} stored pictures do not come out of the decoder")
     if decoded.timed_out:
         errors.append("the decode took longer than its deadline")
     elif decoded.code != 0:
         errors.append(f"the decoder ended with code {decoded.code}")
     return DecodeFacts(ok=not errors, errors=tuple(errors), timed_out=decoded.timed_out)
+
+
+def _lost(decoded: Decoded, check: ContainerCheck) -> int:
+    """Pictures that the file stores and no edit list leaves out, but that were not decoded. A cut or late decode has
+    its own message."""
+    tracks = check.layout.tracks if check.layout else ()
+    track = next((track for track in tracks if track.handler == "vide" and track.codec not in STILL_CODECS), None)
+    if track is None or not track.all_shown or decoded.timed_out or decoded.code != 0:
+        return 0
+    return max(0, track.samples - len(decoded.stamps))
 
 
 def _sound(audio: AudioProbe, decoded: Decoded) -> SoundFacts | None:

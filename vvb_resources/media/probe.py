@@ -13,7 +13,7 @@ import av
 from av.error import FFmpegError
 
 from vvb_resources.errors import MediaError
-from vvb_resources.media.boxes import read_layout
+from vvb_resources.media.layout import read_layout
 from vvb_resources.media.tools import MAX_PIXELS, input_url
 
 # PyAV's names of decoders where they are not the codec's name.
