@@ -26,7 +26,7 @@ PACKAGES = str(Path(vvb_resources.__file__).parents[1])
 def probe_apart(video: Path, work: Path, deadline_s: float = 60.0) -> Probe:
     """`probe` in a child process; `work` is a folder for its messages. Raises MediaError when the file cannot be
     probed: it is no MP4 that opens, or its header takes more memory or time than a header may."""
-    command = [sys.executable, "-m", "vvb_resources.media.apart", str(video.absolute())]
+    command = [sys.executable, "-s", "-m", "vvb_resources.media.apart", str(video.absolute())]
     log = work / "probe.log"
     with child(command, log=log, deadline_s=deadline_s, memory_bytes=MEMORY_BYTES, python_path=PACKAGES) as (
         output,
