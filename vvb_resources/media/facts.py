@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vvb_resources.errors import MediaError
 from vvb_resources.media.container import ContainerFault
-from vvb_resources.store.atomic import write_text
 
 VERSION = 2
 SCHEMA = Path(__file__).parent / "schemas" / "media_facts.schema.json"
@@ -219,6 +218,8 @@ def schema_text() -> str:
 
 def write_schema() -> None:
     """Bring the schema file up to date: `python -m vvb_resources.media.facts`."""
+    from vvb_resources.store.atomic import write_text  # brings polars: half a second that reading facts need not pay
+
     write_text(SCHEMA, schema_text())
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from vvb_resources.media.frames import read_frames
-from vvb_resources.store.atomic import write_bytes
 
 COLUMNS, ROWS = 4, 3
 CELL = 200  # pixels: longest side of a picture of the sheet
@@ -40,9 +39,9 @@ def leave_previews(
         times = [duration_s * (place + 0.5) / (COLUMNS * ROWS) for place in range(COLUMNS * ROWS)]
         pictures = list(read_frames(video, times, CELL))
     if pictures:
-        write_bytes(folder / "contact.jpg", contact_sheet(pictures))
+        (folder / "contact.jpg").write_bytes(contact_sheet(pictures))
     if len(pcm):
-        write_bytes(folder / "waveform.png", waveform(pcm))
+        (folder / "waveform.png").write_bytes(waveform(pcm))
 
 
 def contact_sheet(pictures: Sequence[tuple[float, NDArray[np.uint8]]]) -> bytes:

@@ -66,8 +66,8 @@ def child(
     """Run `command` within limits; yields its standard output and a function that waits for its end.
 
     `log` is the file that takes its messages; its folder is the working folder and the home. The environment is empty
-    but for locale, PATH and `python_path`: no setting, proxy or key reaches the child. The whole process group is dead when
-    the context is left, whatever happened inside. Raises MediaError when the program cannot be started.
+    but for locale, PATH and `python_path`: no setting, proxy or key reaches the child. The whole process group is dead
+    when the context is left, whatever happened inside. Raises MediaError when the program cannot be started.
     """
     environment = {"LC_ALL": "C", "AV_LOG_FORCE_NOCOLOR": "1", "PATH": os.defpath, "HOME": str(log.parent)}
     if python_path:
