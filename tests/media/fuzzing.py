@@ -24,7 +24,7 @@ from vvb_resources.media.delivery import find_delivery
 from vvb_resources.media.measure import measure
 from vvb_resources.media.tools import input_url, run_ffmpeg
 
-SLOWEST_S = 30.0
+SLOWEST_S = 30.0  # on a machine that does something else as well
 WORDS = (0, 1, 2, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00FFFFFF, 0x40000000)
 CONTAINERS = (b"moov", b"trak", b"mdia", b"minf", b"stbl", b"edts", b"moof", b"traf", b"udta")
 

@@ -7,7 +7,6 @@ of the video (contact sheet, judges' JPEGs, proxy) are further outputs of the sa
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from vvb_resources.media.filters import SPEECH_RATE, WorkFiles, decode_args
 from vvb_resources.media.messages import Levels, damage, levels, size_changes
 from vvb_resources.media.outputs import OutputPlan
+from vvb_resources.media.placing import place, read_pieces
 from vvb_resources.media.sound import mix_down
 from vvb_resources.media.stills import HEIGHT, WIDTH, PictureMeter
 from vvb_resources.media.tools import ffmpeg
@@ -73,54 +73,38 @@ def decode(
     *,
     channels: int,
     layout: str = "",
-    sound_start: Fraction = Fraction(0),
     work: Path,
     deadline_s: float = 1800.0,
     plan: OutputPlan | None = None,
 ) -> Decoded:
-    """Decode `video` once. `channels`, `layout` and start (seconds) of its first audio stream (0 channels: it has
-    none); `work`: a folder for its files; `plan`: further outputs.
+    """Decode `video` once. `channels` and `layout` of its first audio stream (0: it has none); `work`: a folder for
+    its files; `plan`: further outputs.
 
     Damage is in `messages`, not in an error. Raises MediaError only when ffmpeg cannot be started.
     """
-    files = WorkFiles(stamps=work / "stamps.txt", pcm=work / "speech.pcm", sheet=work / "sheet.rgb")
+    files = WorkFiles(
+        stamps=work / "stamps.txt", pcm=work / "speech.pcm", sound_stamps=work / "sound.txt", sheet=work / "sheet.rgb"
+    )
     args = decode_args(video, channels=channels, layout=layout, files=files, plan=plan)
     meter = PictureMeter()
     with ffmpeg(args, log=work / "decode.log", deadline_s=deadline_s) as (output, wait):
         for frames in _batches(output):
             meter.add(frames)
         ended = wait()
+    jumps: tuple[str, ...] = ()
     if channels and files.pcm.exists():
-        _from_zero(files.pcm, round(sound_start * SPEECH_RATE) * 2 * channels)
+        jumps = place(files.pcm, read_pieces(files.sound_stamps, SPEECH_RATE), SPEECH_RATE, 2 * channels)
     return Decoded(
         stamps=_stamps(files.stamps, meter.frames),
         picture=meter,
         levels=levels(ended.log) if channels else None,
         channels=channels,
         sizes=size_changes(ended.log),
-        messages=damage(ended.log),
+        messages=(*damage(ended.log), *jumps),
         code=ended.code,
         timed_out=ended.timed_out,
         files=files,
     )
-
-
-def _from_zero(pcm: Path, lead: int) -> None:
-    """Let second 0 of the presentation be the file's first byte: `lead` bytes of silence first, or (negative) less.
-
-    Not left to the resampler: it would pad again when the sound changes its parameters in mid-stream.
-    """
-    if lead == 0:
-        return
-    shifted = pcm.with_suffix(".shifted")
-    with pcm.open("rb") as source, shifted.open("wb") as target:
-        if lead > 0:
-            target.truncate(lead)
-            target.seek(lead)
-        else:
-            source.seek(-lead)
-        shutil.copyfileobj(source, target, BLOCK)
-    shifted.replace(pcm)
 
 
 def _batches(output: IO[bytes]) -> Iterator[NDArray[np.uint8]]:

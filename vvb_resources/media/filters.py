@@ -25,9 +25,10 @@ TURNS = {90: "cclock", -90: "clock"}  # counter-clockwise degrees
 
 @dataclass(frozen=True)
 class WorkFiles:
-    """Files of a decode: time stamps, speech PCM and the contact sheet's raw pictures."""
+    """Files of a decode: time stamps of pictures and of sound, speech PCM, the contact sheet's raw pictures."""
 
     stamps: Path
+    sound_stamps: Path
     pcm: Path
     sheet: Path
 
@@ -46,7 +47,7 @@ def decode_args(video: Path, *, channels: int, layout: str, files: WorkFiles, pl
         threads=THREADS,
         noautorotate=None,
     )
-    wants = plan is not None and (plan.frames or plan.proxy_fps or plan.sheet)
+    wants = plan is not None and (plan.frames or plan.proxy or plan.sheet)
     branches = source["V:0"].split() if wants else None
     grey = (branches[0] if branches else source["V:0"]).filter("scale", WIDTH, HEIGHT, flags="area")
     outputs = [
@@ -60,7 +61,7 @@ def decode_args(video: Path, *, channels: int, layout: str, files: WorkFiles, pl
     ]
     speech, proxy_sound = _sound(source, channels, plan)
     if speech is not None:
-        outputs.append(_speech(speech, layout, files.pcm))
+        outputs.append(_speech(speech, layout, files))
     if branches and plan is not None:
         outputs += _pictures(branches, plan, files, proxy_sound)
     # copyts: the file's own clock; ffmpeg would start it at the first packet, wherever the presentation starts.
@@ -82,16 +83,17 @@ def _sound(source: Any, channels: int, plan: OutputPlan | None) -> tuple[Any | N
         .filter("silencedetect", n=f"{SILENCE_DBFS}dB", d=SILENCE_S)
         .filter("ebur128", framelog="quiet")
     )
-    if plan is None or plan.proxy_fps is None:
+    if plan is None or plan.proxy is None:
         return measured, None
     both = measured.asplit()
     return both[0], both[1]
 
 
-def _speech(sound: Any, layout: str, pcm: Path) -> Any:
+def _speech(sound: Any, layout: str, files: WorkFiles) -> Any:
     kept = {"channel_layouts": layout} if layout else {}
-    resampled = sound.filter("aresample", SPEECH_RATE, **{"async": 1})
-    return ffmpeg.output(resampled.filter("aformat", sample_fmts="s16", **kept), input_url(pcm), f="s16le")
+    resampled = sound.filter("aresample", SPEECH_RATE).filter("aformat", sample_fmts="s16", **kept)
+    stamps = {"stats_enc_pre:a": str(files.sound_stamps), "stats_enc_pre_fmt:a": "{ptsi} {tbi} {sn} {samp}"}
+    return ffmpeg.output(resampled, input_url(files.pcm), f="s16le", **stamps)
 
 
 def _pictures(branches: Any, plan: OutputPlan, files: WorkFiles, sound: Any | None) -> list[Any]:
@@ -116,8 +118,8 @@ def _pictures(branches: Any, plan: OutputPlan, files: WorkFiles, sound: Any | No
                 **{"q:v": 3, "frames:v": plan.frames.most, **BARE},
             )
         )
-    if plan.proxy_fps:
-        shown = _shown(_sampled(branches[3], plan.proxy_fps), plan.proxy_size, plan.rotation)
+    if plan.proxy:
+        shown = _shown(_sampled(branches[3], plan.proxy.rate), plan.proxy_size, plan.rotation)
         streams = [shown.filter("format", "yuv420p")] + ([sound] if sound is not None else [])
         audio = {"acodec": "aac", "b:a": "96k", "ac": 2, "ar": 48_000, "flags:a": "+bitexact"} if sound else {}
         outputs.append(
@@ -130,7 +132,7 @@ def _pictures(branches: Any, plan: OutputPlan, files: WorkFiles, sound: Any | No
                 crf=28,
                 movflags="+faststart",
                 **{"metadata:s:v:0": "encoder= "},
-                **{"bsf:v": "filter_units=remove_types=6", **BARE, **audio},
+                **{"bsf:v": "filter_units=remove_types=6", "frames:v": plan.proxy.most, **BARE, **audio},
             )
         )
     return outputs

@@ -119,7 +119,6 @@ def _opened(refused: MediaFacts, path: Path, check: ContainerCheck, work: Path, 
         path,
         channels=channels,
         layout=layout,
-        sound_start=audio.start if audio else Fraction(0),
         work=work,
         deadline_s=wishes.deadline_s,
     )

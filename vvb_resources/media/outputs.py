@@ -6,6 +6,7 @@ viewer sees them (display aspect, turned upright) and carry no trace of the enco
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -56,11 +57,18 @@ class Outputs:
             sheet_size=_turned(fitted(video, SHEET_SIDE), video.rotation),
             frames=frames,
             frames_size=_turned(fitted(video, self.frames_side), video.rotation),
-            proxy_fps=Fraction(str(self.proxy_fps)) if self.proxy_fps is not None else None,
+            proxy=self._proxy(duration_s),
             proxy_size=_even(_turned(fitted(video, self.proxy_side), video.rotation)),
             rotation=video.rotation,
             folder=self.folder,
         )
+
+    def _proxy(self, duration_s: float | None) -> Grid | None:
+        """As long as the header says, or an hour: a clock that jumps must not be filled with days of one picture."""
+        if self.proxy_fps is None:
+            return None
+        rate = Fraction(str(self.proxy_fps))
+        return Grid(rate, math.ceil(Fraction(str(duration_s or 3600)) * rate) + 1)
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ class OutputPlan:
     sheet_size: tuple[int, int]
     frames: Grid | None
     frames_size: tuple[int, int]
-    proxy_fps: Fraction | None
+    proxy: Grid | None
     proxy_size: tuple[int, int]
     rotation: int
     folder: Path

@@ -16,13 +16,13 @@ THRESHOLD = 0.5
 MIN_SPEECH_MS = 250
 MIN_SILENCE_MS = 300
 PAD_MS = 50
-PART = RATE * 600
+PART = RATE * 180
 
 
 def speech_segments(pcm: NDArray[np.float32]) -> tuple[Span, ...]:
     """Stretches of speech in `pcm` (mono, 16 kHz, shape (n,)), seconds. Raises ImportError without faster-whisper.
 
-    Ten minutes are heard at once, so that memory does not grow with length; stretches that a cut between two parts
+    Three minutes are heard at once, so that memory does not grow with length; stretches that a cut between two parts
     divides are joined again.
     """
     spans: list[Span] = []
