@@ -58,3 +58,12 @@ clean:
 .PHONY: bench-score
 bench-score: $(STAMP)
 	$(BIN)/python -m benchmarks.score
+
+# Two thousand damaged files through L1 (the tests take three hundred); exit 1 when one of them is not told as it is.
+.PHONY: fuzz bench-l1
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.media.fuzzing --files 2000
+
+# L1's CPU, wall and memory beside a bare full decode of the same file; writes the section of docs/performance.md.
+bench-l1: $(STAMP)
+	$(BIN)/python -m benchmarks.l1 --write
