@@ -23,6 +23,9 @@ COMMANDS = {
     "l1": "l1",
     "import": "import_",
     "score": "score",
+    "sql": "sql",
+    "fit": "fit",
+    "pairs": "pairs",
     "doctor": "doctor",
 }
 
@@ -56,20 +59,19 @@ def cli() -> None:
 def main() -> None:
     """Entry point: a typed error is one line on stderr and exit code 2, never a traceback."""
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)  # click hands an Exit's code back as the result
     except click.exceptions.Abort:
         click.echo("stopped; what was finished is kept, and the next run goes on from there", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
     except VvbError as error:
         click.echo(f"vvb: {error}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 if __name__ == "__main__":

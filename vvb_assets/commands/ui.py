@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -31,12 +32,13 @@ def command(benchmark: Path | None, panels: Path | None, host: str, port: int) -
     click.echo(f"{workspace.benchmark.config.title}: http://{host}:{port}  (Ctrl-C stops it)")
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "dagster", "dev"),
+            *(sys.executable, "-W", "ignore", "-m", "dagster", "dev"),
             *("-w", str(CHECKOUT / "workspace.yaml"), "-h", host, "-p", str(port)),
         ],
         env=environment,
-        cwd=CHECKOUT,
+        cwd=workspace.home.dagster,  # in the checkout Dagster would warn of the dagster.yaml it does not use
     )
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # never leave webserver and daemon behind
     try:
         code = process.wait()
     except KeyboardInterrupt:

@@ -13,6 +13,9 @@ from vvb_assets.tasks.make import panel_config_node
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.benchmark.models import PanelConfig
 from vvb_resources.judges.instruments.observations import ObservationCache
+from vvb_resources.judges.prompt import PROMPT_VERSION
+from vvb_resources.judges.providers.base import provider_module, provider_names
+from vvb_resources.judges.reading import READER_VERSION
 from vvb_resources.judges.reply_store import ReplyStore
 from vvb_resources.media.blinding import BlindedMedia, blind
 from vvb_resources.media.delivery import find_delivery
@@ -60,7 +63,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
         Node(
             key=f"{panel.id}/judgment",
             inputs=inputs,
-            code_version="1",
+            code_version=_judging_version(panel),
             make=judge,
             description="The raw replies of the panel's judges to one video.",
             kinds=("json",),
@@ -72,7 +75,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
         Node(
             key=f"{panel.id}/l2_verdicts",
             inputs=(f"{panel.id}/judgment", "rubric"),
-            code_version="1",
+            code_version=f"1, reader {READER_VERSION}",
             make=verdicts,
             description="A verdict for each check of the rubric, with interval, channel and reason (L2).",
             kinds=("parquet",),
@@ -83,7 +86,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
         Node(
             key=f"{panel.id}/l3_scores",
             inputs=(f"{panel.id}/judgment", "rubric"),
-            code_version="1",
+            code_version=f"1, reader {READER_VERSION}",
             make=scores,
             description="Five quality scores against the task's anchors (L3).",
             kinds=("parquet",),
@@ -91,6 +94,14 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             **shared,  # type: ignore[arg-type]
         ),
     ]
+
+
+def _judging_version(panel: PanelConfig) -> str:
+    """What in our own code could change a reply: the prompt, and each provider's part."""
+    names = sorted({judge.provider for judge in panel.judges})
+    known = provider_names()  # a panel may name a provider that is not installed: told when the judge is asked
+    parts = [f"{name} {provider_module(name).VERSION}" for name in names if name in known]
+    return ", ".join(["1", f"prompt {PROMPT_VERSION}", *parts])
 
 
 def _blind(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:

@@ -3,6 +3,7 @@
 $VVB_HOME (default: .vvb in the checkout)
   replies/                     raw judge replies, content-addressed, shared by all benchmarks
   observations/                what instruments saw, keyed by the blinded video
+  parsed/                      a benchmark's YAML files as parsed before (may be removed)
   <benchmark name>/
     dagster/                   DAGSTER_HOME
     artifacts/<asset>/<partition>/artifact.json + <payload>/
@@ -19,6 +20,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from vvb_resources.store.digests import digest_bytes
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -34,6 +37,11 @@ def default_benchmark() -> Path:
     if configured := os.environ.get("VVB_BENCHMARK"):
         return Path(configured).expanduser().resolve()
     return (CHECKOUT if (CHECKOUT / "task_data").is_dir() else Path.cwd()) / "task_data" / "starter"
+
+
+def parsed_file(root: Path, benchmark: Path) -> Path:
+    """Where the parsed files of the benchmark folder `benchmark` are kept below the data home `root`."""
+    return root / "parsed" / f"{digest_bytes(str(benchmark).encode())}.json"
 
 
 @dataclass(frozen=True)
