@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.media.clips import BLACK, H264, MOVING, SILENCE, TONE, make_clip, remux, set_matrix
+from tests.media.clips import BLACK, H264, MOVING, TONE, make_clip, remux, set_matrix
 from vvb_resources.media.tools import run_ffmpeg
 
 GONE = dict.fromkeys(
@@ -286,85 +286,3 @@ def special(folder: Path, kind: str) -> tuple[Path, Verdicts]:
 
 def named(folder: Path, name: str) -> tuple[Path, Verdicts]:
     return clip(folder).rename(folder / name), {}
-
-
-STILL = "testsrc2=size={size}:rate={rate}:duration=0.04,loop=loop=-1:size=1,trim=duration={seconds}"
-HALF = "if(lt(T,0.8),mod(X*3+T*200,200)+20,{rest})"
-KINDS: dict[str, tuple[Builder, tuple[Any, Any]]] = {
-    "reference": (sound, ([], ["-movflags", "+faststart"])),
-    "cut before its index": (cut_header, (0.3, 0.8)),
-    "cut in its media": (cut_media, (0.5, 0.8)),
-    "empty": (not_a_video, (b"", b"\0")),
-    "web page": (not_a_video, (b"<html>503</html>", b"<!doctype html>" + b" " * 500)),
-    "playlist": (not_a_video, (b"#EXTM3U\n#EXTINF:5,\nother.mp4\n", b"ffconcat version 1.0\nfile other.mp4\n")),
-    "other container": (other_container, ("matroska", "avi")),
-    "stray bytes": (stray, (b"\0" * 37, b"trailing words that are no box")),
-    "jitter": (jitter, ("(N+0.3*mod(N,2))/(30*TB)", "(N+0.25*eq(mod(N,5),2))/(30*TB)")),
-    "rate off": (rate, (("30000/1001", "fail"), ("2998/100", "fail"))),
-    "rate on the edge": (rate, (("3001/100", "pass"), ("2999/100", "pass"))),
-    "picture late": (late_picture, ("0.4", "0.8")),
-    "edit list": (edit_list, (1, 2)),
-    "sound longer": (long_sound, ("3", "4.5")),
-    "b-frames without edit list": (b_frames, ("2", "1")),
-    "frames off by one": (count_off, (59, 61)),
-    "turned right": (turned, (("48x64", (0, 1, -1, 0), "pass"), ("48x64", (0, -1, 1, 0), "pass"))),
-    "turned wrong": (turned, (("64x48", (0, 1, -1, 0), "fail"), ("64x48", (0, -1, 1, 0), "fail"))),
-    "upside down": (turned, (("64x48", (-1, 0, 0, -1), "pass"), ("48x64", (-1, 0, 0, -1), "fail"))),
-    "pixel aspect": (pixel_aspect, ("2/1", "4/3")),
-    "lying header": (lying_header, (16_384, 20_000)),
-    "too many pixels": (too_many_pixels, ("8192x8192", "7680x5600")),
-    "sound only": (sound_only, (TONE, SILENCE)),
-    "cover art only": (cover, (("16x16", True), ("320x180", True))),
-    "cover art first": (cover, (("16x16", False), ("64x48", False))),
-    "two pictures": (two_pictures, (("64x48", "32x32", "pass"), ("32x32", "64x48", "fail"))),
-    "brand": (brand, (b"qt  ", b"M4V ")),
-    "codec": (
-        codec,
-        (["-c:v", "libx265", "-x265-params", "log-level=error", "-pix_fmt", "yuv420p"], ["-c:v", "libvpx-vp9"]),
-    ),
-    "pixel format": (
-        codec,
-        (["-c:v", "libx264", "-pix_fmt", "yuv420p10le"], ["-c:v", "libx264", "-pix_fmt", "yuv444p"]),
-    ),
-    "extra stream": (extra_stream, ("words", "timecode")),
-    "fragments": (fragments, ("+frag_keyframe+delay_moov", "+frag_keyframe+delay_moov+default_base_moof")),
-    "level": (level, ((105, "pass"), (102, "fail"))),
-    "quiet": (level, ((110, "pass"), (40, "fail"))),
-    "channels that cancel": (channels, ("0.5*sin(2765*t)|-0.5*sin(2765*t)", "0|0|0.2*sin(999*t)|0|0|0")),
-    "no sound": (no_sound, (None, SILENCE)),
-    "two sounds": (second_sound, ((SILENCE, TONE, "fail"), (TONE, SILENCE, "pass"))),
-    "frozen": (drawn, ((STILL, {"frozen": "fail"}), (f"{STILL},hue=s=0", {"frozen": "fail"}))),
-    "frozen under grain": (drawn, ((f"{STILL},noise=alls=40:allf=t", {}), (f"{STILL},noise=alls=60:allf=t", {}))),
-    "black": (
-        drawn,
-        (
-            (
-                f"nullsrc=s={{size}}:r={{rate}}:d={{seconds}},geq=lum='{HALF.format(rest=16)}':cb=128:cr=128",
-                {"black": "fail", "frozen": "fail"},
-            ),
-            (BLACK, {"black": "fail", "frozen": "fail"}),
-        ),
-    ),
-    "black for a moment": (
-        drawn,
-        (
-            (f"{MOVING},eq=enable='between(t,0.5,0.9)':brightness=-1:contrast=0", {}),
-            (f"{MOVING},eq=enable='between(t,1.2,1.5)':brightness=-1:contrast=0", {}),
-        ),
-    ),
-    "cursor on black": (
-        drawn,
-        (
-            (f"{BLACK},drawbox=x=10:y=9:w=6:h=6:color=white:t=fill:enable='lt(mod(t,0.5),0.25)'", {}),
-            (f"{BLACK},drawbox=x=40:y=30:w=8:h=4:color=gray:t=fill:enable='lt(mod(t,0.8),0.4)'", {}),
-        ),
-    ),
-    "each picture thrice": (repeated, ("10", "15")),
-    "clock runs back": (backwards, (1, 2)),
-    "size changes": (size_changes, ("96x64", "48x64")),
-    "sound changes": (sound_changes, (("1", "2"), ("2", "1"))),
-    "no regular file": (special, ("fifo", "link")),
-    "no file": (special, ("folder", "dangling")),
-    "odd name": (named, ("-i.mp4", "pipe:1.mp4")),
-    "odder name": (named, ("new\nline %05d.mp4", "中文 'é\" $(x);.mp4")),
-}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.l1.corpus import KINDS
+from tests.l1.kinds import KINDS
 from tests.l1.test_report import spec
 from tests.media.clips import delivery
 from vvb_assets.l1.report import l1_report
