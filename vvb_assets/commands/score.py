@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from vvb_assets.commands.common import echo_json, json_option
-from vvb_assets.leaderboards.columns import TABLES
+from vvb_assets.leaderboards.columns import ALL_TABLES
 from vvb_assets.leaderboards.pictures import draw
-from vvb_assets.leaderboards.score import score_results
+from vvb_assets.leaderboards.score import score_everything
 from vvb_assets.scores.results import read_results
 from vvb_resources.store.atomic import write_bytes
 from vvb_resources.store.tables import render, write_table
@@ -24,16 +24,16 @@ def command(folder: Path, out: Path | None, as_json: bool) -> None:
 
     Example:  vvb score results/ --out tables/
     """
-    tables = score_results(read_results(folder))
+    tables = score_everything(read_results(folder))
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
-            write_table(table, out, name, spec=TABLES[name])
+            write_table(table, out, name, spec=ALL_TABLES[name])
             for stem, png in draw(name, tables).items():
                 write_bytes(out / f"{stem}.png", png)
     if as_json:
         echo_json({name: table.to_dicts() for name, table in tables.items()})
         return
-    click.echo(render(tables["leaderboard"], "markdown", TABLES["leaderboard"]), nl=False)
+    click.echo(render(tables["leaderboard"], "markdown", ALL_TABLES["leaderboard"]), nl=False)
     if out is not None:
         click.echo(f"{len(tables)} tables in {out}", err=True)

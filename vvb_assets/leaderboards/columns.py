@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vvb_assets.cost.association import SCHEMA as CORRELATION
+from vvb_assets.human.columns import HUMAN_TABLES
 from vvb_assets.leaderboards.agreement import SCHEMA as AGREEMENT
 from vvb_assets.leaderboards.leniency import LENIENCY_SCHEMA as LENIENCY
 from vvb_assets.leaderboards.leniency import SCALE_SCHEMA as SCALE_USE
@@ -261,3 +262,4 @@ TABLES: Mapping[str, TableSpec] = {
     "self_preference": _spec("Self-preference: relative score on the visual dimensions", tuple(SELF_PREFERENCE)),
     "reranking": _spec("The ranking without own panels and families", tuple(RERANKING)),
 }
+ALL_TABLES: Mapping[str, TableSpec] = {**TABLES, **HUMAN_TABLES}  # the human study's have assets of their own

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from vvb_assets.graph import Made, Node, Workspace
+from vvb_assets.human.columns import AGREEMENT_TABLES, RATING_TABLES
 from vvb_assets.leaderboards.columns import TABLES
 from vvb_assets.leaderboards.pictures import draw
 from vvb_assets.leaderboards.score import score_results
@@ -78,5 +79,6 @@ def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) ->
 
 def load_table(workspace: Workspace, name: str) -> pl.DataFrame:
     """A table as it was last made. Raises VvbError when it was not."""
-    _, folder = workspace.payload(name, None)
+    owner = "bradley_terry" if name in RATING_TABLES else "human_judge_agreement" if name in AGREEMENT_TABLES else name
+    _, folder = workspace.payload(owner, None)
     return read_table(folder, name)

@@ -6,6 +6,7 @@ import polars as pl
 
 from vvb_assets.cost.association import cost_correlation
 from vvb_assets.cost.totals import cost_table
+from vvb_assets.human.study import human_tables
 from vvb_assets.leaderboards.agreement import agreement
 from vvb_assets.leaderboards.columns import TABLES
 from vvb_assets.leaderboards.judging import core_vs_detail, dimensions, failed_any_check, judge_errors
@@ -92,6 +93,13 @@ def _why_empty(name: str, stats: pl.DataFrame) -> str:
     if name == "pairwise":
         return "a comparison needs two systems that every panel has scored whole"
     return "agreement needs two panels" if name == "agreement" else "no panel has judged anything"
+
+
+def score_everything(results: Results, *, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, pl.DataFrame]:
+    """Every table of `columns.ALL_TABLES` by name: those of `score_results`, and those of the human study's votes."""
+    stats = run_statistics(results)
+    tables = score_results(results, stats, resamples=resamples, seed=seed)
+    return tables | human_tables(results.votes, stats, seed=seed)
 
 
 def absent(name: str, reason: str) -> pl.DataFrame:
