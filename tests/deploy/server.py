@@ -53,7 +53,11 @@ class PostgresServer:
             os.chown(self.folder, user.pw_uid, user.pw_gid)
             self.as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         self.process: subprocess.Popen[bytes] | None = None
-        self._create()
+        try:
+            self._create()
+        except BaseException:
+            self.close()
+            raise
 
     def _create(self) -> None:
         secret = self.folder / "secret"
@@ -113,7 +117,11 @@ class PostgresServer:
     def _end(self, number: signal.Signals) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
-            self.process.wait(30)
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:  # an overloaded machine; the cluster is thrown away anyway
+                self.process.kill()
+                self.process.wait(30)
 
     def close(self) -> None:
         """End the server and remove its files."""
