@@ -33,10 +33,11 @@ def test_votes_become_ratings_and_agreement(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     with (tmp_path / "out" / "bradley_terry.csv").open() as file:
         rows = {row["system"]: row for row in csv.DictReader(file)}
-    assert (rows["a"]["wins"], rows["a"]["games"]) == ("2", "3")
+    assert (float(rows["a"]["wins"]), float(rows["a"]["games"])) == (2, 3)
     assert float(rows["a"]["elo"]) > 1000 > float(rows["b"]["elo"])
     with (tmp_path / "out" / "human_judge_agreement.csv").open() as file:
         agreement = {row["panel"]: row for row in csv.DictReader(file)}
-    assert (agreement["J1"]["decisive"], agreement["J1"]["agreed"]) == ("3", "2"), "the judges prefer a each time"
+    agreed = (float(agreement["J1"]["decisive"]), float(agreement["J1"]["agreed"]))
+    assert agreed == (3, 2), "the judges prefer a each time"
     with (tmp_path / "out" / "leaderboard.csv").open() as file:
         assert next(csv.DictReader(file))["system"] == "a"
