@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from vvb_assets.graph import Made, Node, Workspace, split_run
@@ -12,7 +13,9 @@ from vvb_assets.panels.reading import read_judgment
 from vvb_assets.tasks.make import panel_config_node
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.benchmark.models import PanelConfig
+from vvb_resources.judges.calls import CallDesk, Money
 from vvb_resources.judges.instruments.observations import ObservationCache
+from vvb_resources.judges.ledger import Ledger
 from vvb_resources.judges.reply_store import ReplyStore
 from vvb_resources.media.blinding import BlindedMedia, blind
 from vvb_resources.media.delivery import find_delivery
@@ -120,6 +123,19 @@ def reply_store(workspace: Workspace) -> ReplyStore:
     return ReplyStore(workspace.home.replies)
 
 
+def call_desk(workspace: Workspace) -> CallDesk:
+    """Where paid calls are made: this benchmark's prices and limits, and the ledger of the whole data home."""
+    budgets = workspace.benchmark.config.budgets
+    money = Money.of(workspace.benchmark.prices, budgets.usd_run, budgets.usd_benchmark)
+    return CallDesk(_ledger(workspace.home.ledger), workspace.benchmark.config.name, money)
+
+
+@lru_cache(maxsize=4)
+def _ledger(path: Path) -> Ledger:
+    """One ledger a process, so that its threads share a connection."""
+    return Ledger(path)
+
+
 def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:
     assert partition is not None
     _, task_id = split_run(partition)
@@ -136,6 +152,7 @@ def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path
             BlindedMedia.load(folder),
             reply_store(workspace),
             ObservationCache(workspace.home.observations),
+            desk=call_desk(workspace),
         )
     judgment.save(out / "judgment.json")
     return Made(
