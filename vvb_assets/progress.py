@@ -10,11 +10,13 @@ from vvb_assets.graph import Node
 
 
 class Progress(Protocol):
-    """A listener: told of each partition that was finished or failed."""
+    """A listener: told of each partition that was finished, failed, or put off because a limit of money was reached."""
 
     def done(self, node: Node, partition: str | None, made: bool) -> None: ...
 
     def failed(self, node: Node, partition: str | None, why: str) -> None: ...
+
+    def paused(self, node: Node, partition: str | None, why: str) -> None: ...
 
 
 class Silent:
@@ -24,6 +26,9 @@ class Silent:
         return
 
     def failed(self, node: Node, partition: str | None, why: str) -> None:
+        return
+
+    def paused(self, node: Node, partition: str | None, why: str) -> None:
         return
 
 

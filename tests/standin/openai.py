@@ -153,7 +153,8 @@ def _part(server: StandIn, part: dict[str, Any]) -> tuple[str, int]:
             return "", round(IMAGE_TOKENS * server.video_s)
         case "input_audio":
             require(part["input_audio"].get("format") == "wav", "unsupported audio format")
-            require(base64.b64decode(part["input_audio"]["data"], validate=True)[:4] == b"RIFF", "not a WAV file")
+            data = part["input_audio"]["data"].removeprefix("data:;base64,")  # Qwen's service takes a data URL
+            require(base64.b64decode(data, validate=True)[:4] == b"RIFF", "not a WAV file")
             return "", round(SOUND_TOKENS * server.video_s)
     require(False, f"Invalid content type {part.get('type')}")
     raise AssertionError

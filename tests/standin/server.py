@@ -37,6 +37,7 @@ class Call:
     json: Any
     size: int
     marker: str
+    at: float
     fault: str | None = None
     status: int = 0
     paid: bool = False
@@ -142,7 +143,16 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.command, "/" + rest, headers, document, raw)
         route = service.route(request) if service else "unknown"
         found = re.search(rb"\[\[marker: ([\w.-]+)\]\]", raw)
-        call = Call(route, self.command, self.path, headers, document, len(raw), found[1].decode() if found else "")
+        call = Call(
+            route,
+            self.command,
+            self.path,
+            headers,
+            document,
+            len(raw),
+            found[1].decode() if found else "",
+            time.monotonic(),
+        )
         fault = server.fault_for(route, call.marker)
         call.fault = fault.kind if fault else None
         with server.lock:

@@ -118,6 +118,20 @@ class Asking:
             only=only,
         )
 
+    def stored(self) -> Gathered | None:
+        """What the stored replies say, if they answer everything; None: a call is needed."""
+        raws: list[RawReply] = []
+        gathered: Gathered | None = None
+        for attempt in range(MAX_ASKS):
+            raw = self.replies.complete(self.request(attempt, gathered).key)
+            if raw is None:
+                return None
+            raws.append(raw)
+            gathered = gather([c.id for c in self.item.checks], [d.name for d in self.item.dims], raws)
+            if gathered.complete:
+                break
+        return gathered
+
     def run(self, services: Services) -> tuple[JudgeRecord, Gathered]:
         """The judge's replies, and what they say together. Whatever it left with its service is taken back."""
         judge = effective(self.item.judge)

@@ -16,6 +16,8 @@ from vvb_resources.benchmark.models import PanelConfig
 from vvb_resources.judges.calls import CallDesk, Money
 from vvb_resources.judges.instruments.observations import ObservationCache
 from vvb_resources.judges.ledger import Ledger
+from vvb_resources.judges.providers.base import provider_module
+from vvb_resources.judges.reading import READER_VERSION
 from vvb_resources.judges.reply_store import ReplyStore
 from vvb_resources.media.blinding import BlindedMedia, blind
 from vvb_resources.media.delivery import find_delivery
@@ -46,6 +48,9 @@ def media_nodes(benchmark: Benchmark) -> list[Node]:
 
 def panel_nodes(panel: PanelConfig) -> list[Node]:
     """The family of one panel; its id is the key prefix and the group."""
+    # Instruments use this machine's cores; models are waited for, as many at once as their limits allow.
+    paid = [judge.limits.concurrency for judge in panel.judges if provider_module(judge.provider).PAID]
+    workers = max([2, *paid])
     shared = {"stage": "panels", "dims": "run", "group": panel.id, "batch": 11, "op": f"panel_{panel.id}"}
     inputs = ("blinded_media", "rubric", "task_spec", f"{panel.id}/panel_config")
 
@@ -63,34 +68,34 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
         Node(
             key=f"{panel.id}/judgment",
             inputs=inputs,
-            code_version="1",
+            code_version=f"1, reader {READER_VERSION}",
             make=judge,
             description="The raw replies of the panel's judges to one video.",
             kinds=("json",),
             judges=len(panel.judges),
-            workers=2,
+            workers=workers,
             checks=(("complete", "Every judge of the panel answered everything it was asked."),),
             **shared,  # type: ignore[arg-type]
         ),
         Node(
             key=f"{panel.id}/l2_verdicts",
             inputs=(f"{panel.id}/judgment", "rubric"),
-            code_version="1",
+            code_version=f"1, reader {READER_VERSION}",
             make=verdicts,
             description="A verdict for each check of the rubric, with interval, channel and reason (L2).",
             kinds=("parquet",),
-            workers=2,
+            workers=workers,
             checks=(("no_judge_errors", "No check was left without a readable verdict."),),
             **shared,  # type: ignore[arg-type]
         ),
         Node(
             key=f"{panel.id}/l3_scores",
             inputs=(f"{panel.id}/judgment", "rubric"),
-            code_version="1",
+            code_version=f"1, reader {READER_VERSION}",
             make=scores,
             description="Five quality scores against the task's anchors (L3).",
             kinds=("parquet",),
-            workers=2,
+            workers=workers,
             **shared,  # type: ignore[arg-type]
         ),
     ]

@@ -77,6 +77,17 @@ def _amount(name: str, otherwise: float | None) -> float | None:
     return value
 
 
+def run_environment(usd_run: float | None, usd_benchmark: float | None, unpriced: tuple[str, ...]) -> dict[str, str]:
+    """Variables that give a run its name and hand its limits to whatever process makes its calls."""
+    given: dict[str, str | None] = {
+        RUN_VARIABLE: _THIS_PROCESS,
+        USD_RUN_VARIABLE: None if usd_run is None else repr(usd_run),
+        USD_BENCHMARK_VARIABLE: None if usd_benchmark is None else repr(usd_benchmark),
+        UNPRICED_VARIABLE: ",".join(unpriced) or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def request_tokens(module: ProviderModule, request: JudgeRequest) -> Tokens:
     """Tokens of a request, expected and at most."""
     media = request.media
@@ -129,6 +140,10 @@ class CallDesk:
             if tries >= judge.limits.tries:
                 return raw
             self._pause(judge, gate, raw, tries)
+
+    def spent_in_run(self) -> float:
+        """USD of this run so far: what is paid, and the worst case of what is in flight or unknown."""
+        return self.ledger.spent("run", CallLabels(self.benchmark, self.run, "", "", "")).total
 
     def _once(
         self,
