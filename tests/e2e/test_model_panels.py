@@ -201,6 +201,20 @@ def test_what_it_cost(platform: Asked) -> None:
         if name.split("/")[1] == "judgment"
     )
     assert told == pytest.approx(usd, rel=1e-9)
+    table = platform.json("judges", "cost")
+    assert {(row["panel"], row["judge"], row["system"], row["runs"]) for row in table} == {
+        (panel, judge, SYSTEM, len(TASKS))
+        for panel, judge in (("J1", "argon"), ("J2", "flash"), ("J3", "omni"), ("J3", "sol"))
+    }
+    assert sum(row["usd"] for row in table) == pytest.approx(usd, rel=1e-9)
+
+
+def test_noise_asks_again_and_leaves_the_scores_alone(platform: Asked) -> None:
+    before = len(platform.service.paid())
+    (row,) = platform.json("judges", "noise", "--panel", "J2", "--task", "ORBIT", "--samples", "3")
+    assert len(platform.service.paid()) == before + 2  # sample 0 is the judgment itself
+    assert (row["judge"], row["videos"], row["samples"]) == ("flash", 1, 3)
+    assert (row["same_verdict_pct"], row["score_sd"]) == (100.0, 0.0)  # the stand-in never wavers
 
 
 def test_staleness(platform: Asked) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.judges.models import LIMITS, make_desk, make_panel
+from tests.judges.models import LIMITS, make_desk, make_judge, make_panel
 from tests.judges.shapes import make_rubric, make_spec
 from tests.standin.answers import answer, asked
 from tests.standin.server import StandIn
@@ -24,8 +24,10 @@ from vvb_assets.panels.reading import read_judgment
 from vvb_resources.benchmark.models import PanelConfig
 from vvb_resources.errors import JudgeError, PausedError
 from vvb_resources.judges.calls import CallDesk
+from vvb_resources.judges.canary import canary
 from vvb_resources.judges.instruments.observations import ObservationCache
 from vvb_resources.judges.ledger import CallLabels
+from vvb_resources.judges.providers.base import Services
 from vvb_resources.judges.reply_store import ReplyStore
 from vvb_resources.media.blinding import BlindedMedia
 
@@ -230,6 +232,22 @@ def test_a_late_answer_is_not_waited_for(service: StandIn, clip: BlindedMedia, t
     first, second = ReplyStore(tmp_path / "replies").all_of(judgment.judges[0].key)
     assert (first.outcome, second.outcome) == ("retry", "ok")
     assert desk.spent_in_run() > (judgment.usd or 0)  # the late answer may be billed: its worst case stays set aside
+
+
+def test_the_canary_tells_a_judge_that_hears_from_one_that_does_not(service: StandIn, tmp_path: Path) -> None:
+    """The stand-in names the codeword, then it does not; the word is in the sound alone."""
+    store, services = ReplyStore(tmp_path / "replies"), Services(ObservationCache(tmp_path / "seen"))
+    said = "the codeword VOLCANO is spoken at second 2"
+    service.reply = lambda prompt: json.dumps({"checks": [{"id": "C1", "status": "pass", "reason": said}]})
+    for provider in ("google", "openai_compatible"):
+        heard = canary("P", make_judge(provider), make_desk(tmp_path), store, services, "volcano")
+        assert heard.heard
+    assert not canary("P", make_judge("google"), make_desk(tmp_path), store, services, "lantern").heard
+    assert all(b"volcano" not in json.dumps(call.json).encode() for call in service.paid())
+    (call,) = service.calls("openai.chat")
+    assert [part["type"] for part in call.json["messages"][1]["content"]] == ["video_url", "input_audio", "text"]
+    with pytest.raises(JudgeError, match="does not listen"):
+        canary("P", make_judge("anthropic"), make_desk(tmp_path), store, services)
 
 
 def test_no_key_is_said_before_anything_is_sent(
