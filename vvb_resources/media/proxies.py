@@ -29,6 +29,7 @@ def make_proxy(video: Path, target: Path, *, fps: float, max_side: int, with_sou
     scale = f"scale=w=trunc(iw*{side}/2)*2:h=trunc(ih*{side}/2)*2"
     picture = ["-map", "0:V:0", "-vf", f"fps={fps:g}:start_time=0,{scale}", "-c:v", "libx264", "-crf", "23"]
     picture += ["-preset", "veryfast", "-pix_fmt", "yuv420p", "-bsf:v", "filter_units=remove_types=6"]
+    picture += ["-metadata:s:v", "encoder=video"]  # else ffmpeg writes its own name there, even when bit-exact
     sound = ["-map", "0:a:0?", "-c:a", "aac", "-b:a", "128k"] if with_sound else ["-an"]
 
     def fill(temporary: Path) -> None:
