@@ -14,7 +14,7 @@ demo: $(STAMP) system
 	@echo "Open the graph behind these figures:   $(BIN)/vvb ui      then http://127.0.0.1:3000"
 	@echo "Trace a score down to its evidence:    $(BIN)/vvb explain raster GEARS"
 
-test: $(STAMP) system lint
+test: $(STAMP) system database lint
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lint: $(STAMP)
@@ -29,6 +29,7 @@ ui: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.plan_speed
+	$(BIN)/python -m benchmarks.fit_speed
 
 schemas: $(STAMP)
 	$(BIN)/python -m vvb_resources.benchmark.schema
@@ -37,7 +38,7 @@ schemas: $(STAMP)
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info[:2] >= (3, 11) else "Python 3.11 or newer is needed: set PYTHON=...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,judges]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,judges,postgres,docker]'
 	@touch $(STAMP)
 
 # bubblewrap closes the sandbox's network and file system. Without it everything runs, and each result says so.
@@ -45,5 +46,15 @@ $(STAMP): pyproject.toml
 system:
 	@command -v bwrap >/dev/null 2>&1 || deploy/install-bubblewrap || true
 
+# PostgreSQL's programs, for the tests of a shared deployment (docs/deployment.md); nothing else needs them.
+.PHONY: database
+database:
+	@command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || deploy/install-postgresql || true
+
 clean:
 	rm -rf .venv .vvb build *.egg-info
+
+# The whole leaderboard at three sizes: time and peak memory (docs/performance.md). The largest takes a few minutes.
+.PHONY: bench-score
+bench-score: $(STAMP)
+	$(BIN)/python -m benchmarks.score

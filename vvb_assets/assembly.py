@@ -34,6 +34,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         assets=assets,
         asset_checks=checks,
         jobs=list(jobs.values()),
-        sensors=build_sensors(settings, graph, jobs["tables"]),
+        sensors=build_sensors(settings, graph, {"leaderboards": jobs["tables"], "human": jobs["human"]}),
         executor=dg.in_process_executor,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vvb_assets.graph import Graph, Node
+from vvb_assets.human import make as human
 from vvb_assets.l1 import make as l1
 from vvb_assets.leaderboards import make as leaderboards
 from vvb_assets.panels import make as panels
@@ -11,7 +12,7 @@ from vvb_assets.scores import make as scores
 from vvb_assets.tasks import make as tasks
 from vvb_resources.benchmark.loader import Benchmark
 
-STAGES = ("tasks", "rollouts", "l1", "media", "panels", "scores", "leaderboards")
+STAGES = ("tasks", "rollouts", "l1", "media", "panels", "scores", "human", "leaderboards")
 
 
 def build_graph(benchmark: Benchmark) -> Graph:
@@ -21,6 +22,7 @@ def build_graph(benchmark: Benchmark) -> Graph:
     for panel in benchmark.panels.values():
         nodes += panels.panel_nodes(panel)
     nodes += scores.nodes(benchmark)
+    nodes += human.nodes(benchmark)
     nodes += leaderboards.nodes(benchmark)
     seen: set[str] = set()
     for node in nodes:

@@ -24,6 +24,9 @@ COMMANDS = {
     "import": "import_",
     "score": "score",
     "judges": "judges",
+    "sql": "sql",
+    "fit": "fit",
+    "pairs": "pairs",
     "doctor": "doctor",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from vvb_assets.graph import Node, Workspace
+from vvb_assets.human import assets as human
 from vvb_assets.l1 import assets as l1
 from vvb_assets.leaderboards import assets as leaderboards
 from vvb_assets.panels import assets as panels
@@ -23,6 +24,7 @@ STAGES: Mapping[str, Any] = {
     "media": panels,
     "panels": panels,
     "scores": scores,
+    "human": human,
     "leaderboards": leaderboards,
 }
 

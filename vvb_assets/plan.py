@@ -151,7 +151,9 @@ def _reasons(
 ) -> list[Reason]:
     expected = expected_inputs(graph, node, partition, versions)
     waiting = {
-        key for key in node.inputs if pending[key].intersection(graph.upstream(node, partition, graph.nodes[key]))
+        key
+        for key in node.inputs
+        if pending[key] and not pending[key].isdisjoint(graph.upstream(node, partition, graph.nodes[key]))
     }
     if manifest is None:
         if node.partial and not expected and not waiting:

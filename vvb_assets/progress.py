@@ -10,7 +10,12 @@ from vvb_assets.graph import Node
 
 
 class Progress(Protocol):
-    """A listener: told of each partition that was finished, failed, or put off because a limit of money was reached."""
+    """A listener: told what is about to be made, and of each partition that was finished, failed or put off.
+
+    Put off (`paused`): a limit of money was reached before it could be judged.
+    """
+
+    def begin(self, node: Node, total: int) -> None: ...
 
     def done(self, node: Node, partition: str | None, made: bool) -> None: ...
 
@@ -21,6 +26,9 @@ class Progress(Protocol):
 
 class Silent:
     """Listens to nothing (runs launched by the UI: Dagster's own log tells the story)."""
+
+    def begin(self, node: Node, total: int) -> None:
+        return
 
     def done(self, node: Node, partition: str | None, made: bool) -> None:
         return

@@ -65,7 +65,7 @@ class Checks:
         for node, manifest in with_checks:
             for name, check in manifest.checks.items():
                 target = targets.get(manifest.partition)
-                self.context.log_event(check_evaluation(node, manifest, name, check, target, self.context.run_id))
+                self.context.log_event(check_evaluation(node, manifest, name, check, target, self.context.run.run_id))
 
     def _targets(self, node: Node) -> dict[str | None, int]:
         instance = self.context.instance
@@ -145,7 +145,7 @@ class Publisher:
             event = DagsterEvent.build_asset_materialization_planned_event(
                 step.job_name, step.step.key, AssetMaterializationPlannedData(asset_key(node.key), partition=partition)
             )
-            self.context.instance.report_dagster_event(event, self.context.run_id)
+            self.context.instance.report_dagster_event(event, self.context.run.run_id)
 
 
 def check_evaluation(

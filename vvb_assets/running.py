@@ -17,7 +17,7 @@ import dagster as dg
 
 from vvb_assets.graph import Node, Workspace, name_of, split_run
 from vvb_assets.plan import Plan, make_plan
-from vvb_assets.progress import Progress, listening
+from vvb_assets.progress import Progress, current_progress, listening
 from vvb_assets.provenance import asset_key, recorded_versions
 from vvb_assets.wiring import job_name, op_safe
 from vvb_resources.errors import StoreError
@@ -77,6 +77,9 @@ class Teller:
     def __init__(self, report: Report, listener: Progress) -> None:
         self.report, self.listener = report, listener
 
+    def begin(self, node: Node, total: int) -> None:
+        self.listener.begin(node, total)
+
     def done(self, node: Node, partition: str | None, made: bool) -> None:
         into = self.report.made if made else self.report.republished
         into[node.op_name] = into.get(node.op_name, 0) + 1
@@ -92,11 +95,17 @@ class Teller:
 
 
 def prepare_home(home: Home) -> None:
-    """Make Dagster's home and keep its dagster.yaml the checkout's."""
+    """Make Dagster's home and keep its dagster.yaml the one of $VVB_DAGSTER_YAML, else the checkout's (SQLite).
+
+    Raises StoreError when that file is missing.
+    """
     home.dagster.mkdir(parents=True, exist_ok=True)
-    source, target = CHECKOUT / "dagster.yaml", home.dagster / "dagster.yaml"
+    chosen = os.environ.get("VVB_DAGSTER_YAML")
+    source = Path(chosen).expanduser().resolve() if chosen else CHECKOUT / "dagster.yaml"
+    target = home.dagster / "dagster.yaml"
     if not source.is_file():
-        raise StoreError("is missing", where=str(source), remedy="restore dagster.yaml from the repository")
+        remedy = "mend VVB_DAGSTER_YAML" if chosen else "restore dagster.yaml from the repository"
+        raise StoreError("is missing", where=str(source), remedy=remedy)
     if not target.exists() or target.read_bytes() != source.read_bytes():
         shutil.copyfile(source, target)
     os.environ["DAGSTER_HOME"] = str(home.dagster)
@@ -185,6 +194,7 @@ def _execute(
     """One Dagster run: its tags name the first partition, its configuration the whole list."""
     op = nodes[0].op_name
     named = [p for p in partitions if p is not None]
+    current_progress().begin(nodes[0], len(partitions))
     job = definitions.resolve_job_def(job_name(op))
     before = len(report.failed)
     result = job.execute_in_process(

@@ -6,18 +6,19 @@ exists, so a sensor starts them (docs/design/events.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
 
 from vvb_assets.describing import describe
-from vvb_assets.graph import Graph
+from vvb_assets.graph import Graph, name_of
 from vvb_assets.making import make_partition
 from vvb_assets.plan import make_plan
 from vvb_assets.provenance import Pointers, recorded_versions
 from vvb_assets.publishing import materialization
 from vvb_assets.settings import Settings
+from vvb_resources.errors import VvbError
 from vvb_resources.store.digests import digest_value
 
 ACTIVE = [
@@ -29,9 +30,8 @@ ACTIVE = [
 ]
 
 
-def build_sensors(settings: Settings, graph: Graph, tables_job: Any) -> list[dg.SensorDefinition]:
-    """The sensors of a benchmark; `tables_job` makes the tables."""
-    tables = [node for node in graph.nodes.values() if node.stage == "leaderboards"]
+def build_sensors(settings: Settings, graph: Graph, table_jobs: Mapping[str, Any]) -> list[dg.SensorDefinition]:
+    """The sensors of a benchmark; `table_jobs` gives for each stage of tables the job that makes them."""
 
     @dg.sensor(
         name="benchmark_files",
@@ -51,18 +51,29 @@ def build_sensors(settings: Settings, graph: Graph, tables_job: Any) -> list[dg.
                 if partition not in graph.partitions(node):
                     continue
                 if recorded.get(partition) != node.version_of(workspace.benchmark, partition):
-                    outcome = make_partition(workspace, node, partition)
+                    try:
+                        outcome = make_partition(workspace, node, partition)
+                    except VvbError as error:  # one bad file (votes, say) must not hide the others
+                        context.log.error(f"{name_of(node.key, partition)}: {error}")
+                        continue
                     events.append(materialization(workspace, node, outcome.manifest, pointers, describe))
         if not events:
             return dg.SkipReason("every file is as it was last published")
         return dg.SensorResult(asset_events=events)
 
+    return [benchmark_files, *(_tables_sensor(settings, graph, stage, job) for stage, job in table_jobs.items())]
+
+
+def _tables_sensor(settings: Settings, graph: Graph, stage: str, job: Any) -> dg.SensorDefinition:
+    """Starts `job` when a table of the stage is stale, all it is built on exists, and nothing runs."""
+    tables = [node for node in graph.nodes.values() if node.stage == stage and node.version_of is None]
+
     @dg.sensor(
-        name="tables",
-        job=tables_job,
+        name="tables" if stage == "leaderboards" else f"{stage}_tables",
+        job=job,
         minimum_interval_seconds=30,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Makes the leaderboard and the other tables when what they are built on changed and nothing runs.",
+        description=f"Makes the tables of {stage} when what they are built on changed and nothing runs.",
     )
     def tables_sensor(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
         if context.instance.get_runs_count(dg.RunsFilter(statuses=ACTIVE)):
@@ -77,4 +88,4 @@ def build_sensors(settings: Settings, graph: Graph, tables_job: Any) -> list[dg.
         key = digest_value([item.to_json() for item in ready])
         yield dg.RunRequest(run_key=key)
 
-    return [benchmark_files, tables_sensor]
+    return tables_sensor

@@ -9,7 +9,9 @@ from pathlib import Path
 from vvb_assets.build import build_graph
 from vvb_assets.graph import Workspace
 from vvb_resources.benchmark.loader import load_benchmark
-from vvb_resources.store.home import Home, default_benchmark, default_home
+from vvb_resources.benchmark.parse_cache import ParseCache, parsing_through
+from vvb_resources.benchmark.yaml_source import parser_version
+from vvb_resources.store.home import Home, default_benchmark, default_home, parsed_file
 
 
 @dataclass(frozen=True)
@@ -34,5 +36,6 @@ class Settings:
 
     def open(self) -> Workspace:
         """Read the benchmark's files as they are now. Raises BenchmarkError with every problem found."""
-        benchmark = load_benchmark(self.benchmark, self.panels)
+        with parsing_through(ParseCache(parsed_file(self.home, self.benchmark), parser_version())):
+            benchmark = load_benchmark(self.benchmark, self.panels)
         return Workspace(benchmark, Home(self.home, benchmark.config.name), build_graph(benchmark))

@@ -56,14 +56,17 @@ class Platform:
         return place / str(json.loads((place / "artifact.json").read_text())["payload"])
 
 
-def copy_of_starter(folder: Path, tasks: tuple[str, ...] = (), systems: tuple[str, ...] = ()) -> Path:
-    """The starter benchmark in `folder`, cut down to some tasks and systems (all, when none are named)."""
+def copy_of_starter(
+    folder: Path, tasks: tuple[str, ...] = (), systems: tuple[str, ...] = (), panels: tuple[str, ...] = ()
+) -> Path:
+    """The starter benchmark in `folder`, cut down to some tasks, systems and panels (all, when none are named)."""
     target = folder / "starter"
     shutil.copytree(STARTER, target, ignore=shutil.ignore_patterns("__pycache__"))
     for task in (target / "tasks").iterdir():
         if tasks and task.name not in tasks:
             shutil.rmtree(task)
-    for system in (target / "systems").glob("*.yaml"):
-        if systems and system.stem not in systems:
-            system.unlink()
+    for kind, kept in (("systems", systems), ("panels", panels)):
+        for file in (target / kind).glob("*.yaml"):
+            if kept and file.stem not in kept:
+                file.unlink()
     return target

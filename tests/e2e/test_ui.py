@@ -30,6 +30,11 @@ MATERIALIZATION = """query($key: AssetKeyInput!, $partitions: [String!]) { asset
         metadataEntries { label __typename ... on MarkdownMetadataEntry { mdStr } } } } } }"""
 
 
+STALE = """query($key: AssetKeyInput!, $partitions: [String!]!) { assetNodeOrError(assetKey: $key) {
+    ... on AssetNode { staleStatusByPartition(partitions: $partitions) } } }"""
+RUNS = ["vector|BOUNCE", "vector|ORBIT"]
+
+
 class Ui:
     """`vvb ui` on a free port."""
 
@@ -84,13 +89,18 @@ class Ui:
         self.wait_for(ended, 600)
         return str(state["status"])
 
+    def stale(self, *path: str) -> list[str]:
+        """Dagster's own word on the two runs of an asset."""
+        answer = self.ask(STALE, key={"path": list(path)}, partitions=RUNS)
+        return list(answer["assetNodeOrError"]["staleStatusByPartition"])
+
     def nodes(self) -> dict[str, dict[str, Any]]:
         return {"/".join(node["assetKey"]["path"]): node for node in self.ask(NODES)["assetNodes"]}
 
 
 @pytest.fixture
 def ui(tmp_path: Path) -> Iterator[tuple[Ui, Platform]]:
-    platform = Platform(copy_of_starter(tmp_path, ("ORBIT", "BOUNCE"), ("vector",)), tmp_path / "home")
+    platform = Platform(copy_of_starter(tmp_path, ("ORBIT", "BOUNCE"), ("vector",), ("dense",)), tmp_path / "home")
     running = Ui(platform, tmp_path / "ui.log")
     try:
         running.wait_for(running.is_up, 120)
@@ -103,7 +113,7 @@ def ui(tmp_path: Path) -> Iterator[tuple[Ui, Platform]]:
             os.killpg(running.process.pid, signal.SIGKILL)
 
 
-def test_the_whole_graph_is_backfilled_and_one_partition_materialised(ui: tuple[Ui, Platform]) -> None:
+def test_the_whole_graph_is_backfilled_and_then_one_partition_is_stale_and_made(ui: tuple[Ui, Platform]) -> None:
     server, platform = ui
     keys = [{"path": name.split("/")} for name in server.nodes()]
     assert server.nodes()["dense/l2_verdicts"]["groupName"] == "dense"
@@ -126,10 +136,27 @@ def test_the_whole_graph_is_backfilled_and_one_partition_materialised(ui: tuple[
     assert {"verdicts", "raw reply of dense", "judges", "sources", "video"} <= set(shown)
     assert "| V01 | True | visual | dense | pass |" in shown["verdicts"]
 
+    family = ("judgment", "l2_verdicts", "l3_scores")
+    assert {part: server.stale("dense", part) for part in family} == {key: ["FRESH", "FRESH"] for key in family}
+    assert server.stale("run_scores") == ["FRESH", "FRESH"]
+
     before = platform.manifests()
-    one = [{"path": ["dense", part]} for part in ("judgment", "l2_verdicts", "l3_scores")]
+    one = [{"path": ["dense", part]} for part in family]
     selection = {"assetSelection": one, "partitionNames": ["vector|ORBIT"], "title": "one"}
     assert server.backfill(**selection) == "COMPLETED_SUCCESS"
     assert platform.manifests() == before, "what is fresh is published again, and not made"
-    again = platform.json("run")
-    assert (again["made"], again["published_again"]) == ({}, {}), "a run in the terminal finds the UI's work"
+
+    # An edited rubric: the sensor publishes it, Dagster calls exactly that task's judgment stale, and it can be made.
+    rubric = platform.benchmark / "tasks" / "ORBIT" / "rubric.yaml"
+    rubric.write_text(rubric.read_text().replace('title: "Night blue"', 'title: "Night blue throughout"'))
+    server.wait_for(lambda: server.stale("dense", "judgment") == ["FRESH", "STALE"], 120)
+    assert server.stale("l1_checks") == ["FRESH", "FRESH"]
+    assert server.backfill(**selection) == "COMPLETED_SUCCESS"
+    assert server.stale("dense", "judgment") == ["FRESH", "FRESH"]
+    changed = {path for path, manifest in platform.manifests().items() if manifest != before[path]}
+    assert {path for path in changed if path.startswith("dense/")} == {f"dense/{part}/vector/ORBIT" for part in family}
+
+    report = platform.json("run")
+    assert report["failed"] == {}
+    assert set(report["made"]) <= {"run_scores", "tables"}, "a run in the terminal finds the UI's work"
+    assert platform.json("plan")["stale"] == []

@@ -12,6 +12,7 @@ from tests.scores.naive import Rows
 from tests.scores.sets import hand_made, result_rows, to_results
 from vvb_assets.leaderboards.main import leaderboard, per_panel
 from vvb_assets.leaderboards.score import score_results
+from vvb_assets.scores.figures import panel_figures
 from vvb_assets.scores.statistics import run_statistics
 
 relaxed = settings(
@@ -23,7 +24,7 @@ def tables(
     rows: Rows, **options: bool
 ) -> tuple[dict[str, dict[str, object]], dict[tuple[str, str], dict[str, object]]]:
     stats = run_statistics(to_results(rows).validate(**options))
-    by_panel = {(r["panel"], r["system"]): r for r in per_panel(stats).to_dicts()}
+    by_panel = {(r["panel"], r["system"]): r for r in per_panel(panel_figures(stats)).to_dicts()}
     return {r["system"]: r for r in leaderboard(stats).to_dicts()}, by_panel
 
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from vvb_assets.leaderboards.main import per_panel
+from vvb_assets.scores.figures import panel_figures
 from vvb_assets.scores.results import read_results
 from vvb_assets.scores.statistics import run_statistics
 
@@ -21,7 +22,7 @@ PAPER = Path(__file__).parents[1] / "data" / "paper"
 def test_per_panel_equals_the_paper(tmp_path: Path) -> None:
     simulate = Path(os.environ["VVB_REFERENCE"]).resolve() / "simulate" / "simulate.py"
     subprocess.run([sys.executable, str(simulate), "--out", str(tmp_path / "set")], check=True, capture_output=True)
-    found = per_panel(run_statistics(read_results(tmp_path / "set")))
+    found = per_panel(panel_figures(run_statistics(read_results(tmp_path / "set"))))
     paper = pl.read_csv(PAPER / "e2_per_panel.csv").rename({"system": "name", "key": "system"})
     both = paper.join(found, on=["panel", "system"], suffix="_found")
     assert len(both) == 27

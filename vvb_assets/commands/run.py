@@ -37,6 +37,10 @@ class Printer:
         self.console = Console(stderr=True, highlight=False)
         self.started = time.monotonic()
         self.counts: dict[str, int] = {}
+        self.totals: dict[str, int] = {}
+
+    def begin(self, node: Node, total: int) -> None:
+        self.totals[node.op_name] = self.counts.get(node.op_name, 0) + total
 
     def done(self, node: Node, partition: str | None, made: bool) -> None:
         self.counts[node.op_name] = self.counts.get(node.op_name, 0) + 1
@@ -44,7 +48,8 @@ class Printer:
         usd = self.spent() if node.stage == "panels" else 0.0
         self.console.print(
             f"{time.monotonic() - self.started:7.1f} s  {what}  {escape(name_of(node.op_name, partition))}"
-            f"  [dim]{self.counts[node.op_name]}{f'  ${usd:.2f} so far' if usd else ''}[/dim]",
+            f"  [dim]{self.counts[node.op_name]}/{self.totals.get(node.op_name, '?')}"
+            f"{f'  ${usd:.2f} so far' if usd else ''}[/dim]",
         )
 
     def failed(self, node: Node, partition: str | None, why: str) -> None:

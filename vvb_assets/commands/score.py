@@ -8,7 +8,7 @@ import click
 
 from vvb_assets.commands.common import echo_json, json_option
 from vvb_assets.leaderboards.columns import TABLES
-from vvb_assets.leaderboards.pictures import ranking_picture
+from vvb_assets.leaderboards.pictures import draw
 from vvb_assets.leaderboards.score import score_results
 from vvb_assets.scores.results import read_results
 from vvb_resources.store.atomic import write_bytes
@@ -29,7 +29,8 @@ def command(folder: Path, out: Path | None, as_json: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
             write_table(table, out, name, spec=TABLES[name])
-        write_bytes(out / "leaderboard.png", ranking_picture(tables["leaderboard"]))
+            for stem, png in draw(name, tables).items():
+                write_bytes(out / f"{stem}.png", png)
     if as_json:
         echo_json({name: table.to_dicts() for name, table in tables.items()})
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,7 @@ def command(benchmark: Path | None, panels: Path | None, host: str, port: int) -
         env=environment,
         cwd=workspace.home.dagster,  # in the checkout Dagster would warn of the dagster.yaml it does not use
     )
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # never leave webserver and daemon behind
     try:
         code = process.wait()
     except KeyboardInterrupt:

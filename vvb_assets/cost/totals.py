@@ -11,8 +11,9 @@ def cost_table(runs: pl.DataFrame, overall: pl.DataFrame | None = None) -> pl.Da
     """USD per system: totals, mean, median, 90th percentile (linear interpolation), maximum, per playable video.
 
     `runs` has system, task, delivered (null = not made) and usd (null = unpriced), one row a run. `overall` has system
-    and overall_nv0; with it comes `overall_per_usd` = overall_nv0 / mean_usd. A system with an unpriced or missing run
-    has null amounts and says so in `reason`; `priced_usd` is what its priced runs cost. Sorted as the runs are.
+    and overall_nv0; with it come `overall_per_usd` = overall_nv0 / mean_usd and `pareto` (null without both). A system
+    with an unpriced or missing run has null amounts and says so in `reason`; `priced_usd` is what its priced runs cost.
+    Sorted as the runs are.
     """
     made = runs.filter(pl.col("delivered").is_not_null())
     counts = runs.group_by(pl.col("system").cast(pl.String), maintain_order=True).agg(
@@ -42,6 +43,8 @@ def cost_table(runs: pl.DataFrame, overall: pl.DataFrame | None = None) -> pl.Da
         known = overall.select(pl.col("system").cast(pl.String), "overall_nv0")
     table = table.join(known, on="system", how="left", maintain_order="left")
     table = table.with_columns(overall_per_usd=per_usd(pl.col("overall_nv0"), pl.col("mean_usd")))
+    placed = pl.col("mean_usd").is_not_null() & pl.col("overall_nv0").is_not_null()
+    table = table.with_columns(pareto=pl.when(placed).then(pl.col("system").is_in(pareto_frontier(table))))
     return table.with_columns(reason=_reason())
 
 

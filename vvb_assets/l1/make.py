@@ -10,6 +10,7 @@ from vvb_assets.graph import Made, Node, Workspace, split_run
 from vvb_assets.l1.checks import check_l1
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.media.delivery import find_delivery
+from vvb_resources.media.facts import VERSION as FACTS_VERSION
 from vvb_resources.media.facts import MediaFacts
 from vvb_resources.media.measure import measure
 from vvb_resources.media.preview import contact_sheet, waveform
@@ -25,7 +26,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             stage="l1",
             dims="run",
             inputs=("rollout",),
-            code_version="1",
+            code_version=f"1, facts {FACTS_VERSION}",
             make=_measure,
             description="Facts of the delivered file from one decode: frames, rate, levels, speech, still spans.",
             group="l1",

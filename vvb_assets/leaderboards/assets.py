@@ -1,4 +1,4 @@
-"""What the UI shows of a table: the table, and of the leaderboard its picture."""
+"""What the UI shows of a table: the table, and its picture if it has one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from vvb_assets.leaderboards.columns import TABLES
 from vvb_assets.showing import picture, schema
 from vvb_resources.store.artifacts import Manifest
 
+TEXT_COLUMNS = (
+    *("system", "name", "lab", "harness", "panel", "panels", "missing_panels", "reason", "category", "language"),
+    *("subcategory", "dim", "judge", "level", "part", "check", "next_system", "system_a", "system_b", "panel_a"),
+    *("panel_b", "compared", "method", "measure"),
+)
+
 
 def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[str, dg.MetadataValue]:
-    """The table as Markdown; the leaderboard's picture first."""
+    """The table as Markdown; its picture first."""
     folder = workspace.store.payload(manifest)
     shown: dict[str, dg.MetadataValue] = {}
-    if (folder / "leaderboard.png").is_file():
-        shown["picture"] = picture(folder / "leaderboard.png", "leaderboard")
+    for path in sorted(folder.glob("*.png")):
+        shown["picture" if path.stem == node.key else path.stem] = picture(path, path.stem)
     if node.key not in TABLES:
         return {"files": dg.MetadataValue.md("\n".join(f"- {path.name}" for path in sorted(folder.iterdir())))}
     shown["table"] = dg.MetadataValue.md((folder / f"{node.key}.md").read_text())
@@ -28,5 +34,5 @@ def columns(node: Node) -> dg.TableSchema | None:
     """Name, kind and meaning of each column."""
     if node.key not in TABLES:
         return None
-    kinds = {"system": "string", "panel": "string", "reason": "string"}
+    kinds = dict.fromkeys(TEXT_COLUMNS, "string") | dict.fromkeys(("complete", "pareto", "exact", "own"), "bool")
     return schema({name: (kinds.get(name, "number"), text) for name, text in TABLES[node.key].columns.items()})

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from vvb_assets.cost.association import SCHEMA as CORRELATION
+from vvb_assets.leaderboards.agreement import SCHEMA as AGREEMENT
+from vvb_assets.leaderboards.leniency import LENIENCY_SCHEMA as LENIENCY
+from vvb_assets.leaderboards.leniency import SCALE_SCHEMA as SCALE_USE
+from vvb_assets.leaderboards.reranking import SCHEMA as RERANKING
+from vvb_assets.leaderboards.self_preference import SCHEMA as SELF_PREFERENCE
+from vvb_assets.leaderboards.uncertainty import PAIRWISE_SCHEMA as PAIRWISE
+from vvb_assets.leaderboards.uncertainty import UNCERTAINTY_SCHEMA as UNCERTAINTY
 from vvb_resources.benchmark.models import DIMENSIONS
 from vvb_resources.store.tables import TableSpec
 
@@ -82,6 +90,59 @@ MEANINGS: Mapping[str, str] = {
     "max_usd": "highest cost of a run, USD",
     "usd_per_playable": "total cost for each playable video, USD",
     "overall_per_usd": "overall_nv0 for each USD of mean cost",
+    "pareto": "no other system is cheaper and as good, or as cheap and better",
+    "mean": "mean over runs of the run overall, no video 0, mean over panels; 0-5",
+    "low": "lower end of the 95% interval",
+    "high": "upper end of the 95% interval",
+    "deliv_mean": "the same mean over delivered runs only, 1-5",
+    "deliv_low": "lower end of its 95% interval",
+    "deliv_high": "upper end of its 95% interval",
+    "rank_low": "best rank of the 95% interval",
+    "rank_high": "worst rank of the 95% interval",
+    "next_system": "the system below, which the following columns compare with",
+    "p_greater": "share of resamples in which this mean is above the other one, ties half",
+    "wins": "number of tasks on which it scores higher than the other one",
+    "losses": "number of tasks on which it scores lower",
+    "ties": "number of tasks on which both score the same, 0 to 0 included",
+    "resamples": "number of bootstrap resamples of the tasks",
+    "seed": "seed of the bootstrap",
+    "system_a": "the system with the better mean",
+    "system_b": "the system it is compared with",
+    "difference": "mean of system_a minus mean of system_b, points",
+    "panel_a": "first panel; 'all' = mean over the pairs of panels, W over all panels",
+    "panel_b": "second panel",
+    "spearman": "Spearman's rho over systems, mid-ranks",
+    "kendall_tau_a": "Kendall's tau-a over systems: (concordant - discordant) / all pairs",
+    "kendall_tau_b": "Kendall's tau-b over systems, corrected for ties",
+    "kendalls_w": "Kendall's W of the panels' system overalls, corrected for ties",
+    "check_agreement_pct": "share of checks both decided with the same verdict, percent",
+    "kappa": "Cohen's kappa on checks both decided",
+    "pearson": "Pearson's r of run overalls over videos both scored",
+    "pair_ordering_pct": "pairs of videos of one task ordered alike, of those neither panel ties, percent",
+    "pair_tie_pct": "share of such pairs that either panel ties, percent",
+    "systems": "number of systems compared",
+    "checks": "number of checks both decided, over all runs",
+    "videos": "number of videos that count",
+    "pairs": "number of pairs of videos of one task, both scored by both panels",
+    "l3_deliv": "mean over systems of overall_deliv, 1-5",
+    "l2_pass_pct": "mean over systems of l2_pass_deliv_pct, percent",
+    "leniency": "mean over videos all panels scored of (this panel - mean of the others), points",
+    "offset": "the same against the mean of all panels, points",
+    "spread_nv0": "best minus worst overall_nv0, points",
+    "spread_deliv": "best minus worst overall_deliv, points",
+    **{f"score{s}_pct": f"share of scores of {s} among scores asked for, percent" for s in range(1, 6)},
+    "score_unknown_pct": "share of unknown scores among scores asked for, percent",
+    "compared": "a system against all videos; the panel's own model, or own family, against all others",
+    "relative_score": "how much higher than the other panels this one rates it, both centred; points",
+    "own": "is it the panel's own model or family",
+    "method": "the headline ranking, or which panels are left out of it",
+    "score": "overall, no video = 0, over the panels left",
+    "headline_rank": "rank in the headline ranking",
+    "kendall_tau": "Kendall's tau-a of this ranking with the headline",
+    "measure": "score that the mean cost is compared with",
+    "permutation_p": "two-sided permutation p of Spearman's rho",
+    "orders": "number of orders counted",
+    "exact": "every order was counted (else a seeded sample)",
     **{d: f"L3: mean {title} over delivered runs, 1-5" for d, title in _DIMENSION_TITLES.items()},
     **{f"{d}_nv0": f"L3: {title} with a missing video as 0, 0-5" for d, title in _DIMENSION_TITLES.items()},
     **{
@@ -186,7 +247,17 @@ TABLES: Mapping[str, TableSpec] = {
         "Cost",
         (
             *("system", "tasks", "runs", "priced", "playable", "priced_usd", "total_usd", "mean_usd", "median_usd"),
-            *("p90_usd", "max_usd", "usd_per_playable", "overall_nv0", "overall_per_usd", "reason"),
+            *("p90_usd", "max_usd", "usd_per_playable", "overall_nv0", "overall_per_usd", "pareto", "reason"),
         ),
     ),
+    "cost_correlation": _spec("Cost against score: rank correlation over systems", tuple(CORRELATION)),
+    "uncertainty": _spec(
+        "Uncertainty: bootstrap over tasks, each system against the next", tuple(UNCERTAINTY), tuple(UNCERTAINTY)[:-4]
+    ),
+    "pairwise": _spec("Every two systems: P(A > B) and tasks won", tuple(PAIRWISE)),
+    "agreement": _spec("Agreement between panels", tuple(AGREEMENT)),
+    "scale_use": _spec("Leniency and use of the scale", tuple(SCALE_USE)),
+    "leniency": _spec("Leniency by dimension and by system", tuple(LENIENCY)),
+    "self_preference": _spec("Self-preference: relative score on the visual dimensions", tuple(SELF_PREFERENCE)),
+    "reranking": _spec("The ranking without own panels and families", tuple(RERANKING)),
 }

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import polars as pl
 
-from vvb_assets.scores.figures import active_panels, panel_figures, panel_mean, percent
+from vvb_assets.scores.counts import COUNTS, VerdictCounts
+from vvb_assets.scores.figures import active_panels, panel_mean, percent
 from vvb_assets.scores.results import Results
-from vvb_assets.scores.statistics import COUNTS
 from vvb_resources.benchmark.models import DIMENSIONS
 
 ALL_PANELS = "mean"  # the name of the rows that average the panels
 
 
-def dimensions(stats: pl.DataFrame) -> pl.DataFrame:
+def dimensions(stats: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """Mean score per (panel, system, dimension), delivered and no video = 0, and the mean over panels (panel 'mean').
 
-    `known` and `delivered` count scores; in the mean rows they are null. Sorted by panel, system, dimension.
+    `figures` is `panel_figures(stats)`. `known` and `delivered` count scores; in the mean rows they are null. Sorted by
+    panel, system, dimension.
     """
     keys = ["panel", "system", "delivered"]
-    figures = panel_figures(stats).with_columns(pl.col("delivered").cast(pl.Int64))
+    figures = figures.with_columns(pl.col("delivered").cast(pl.Int64))
     means = panel_mean(figures, active_panels(stats), [*DIMENSIONS, *(f"{d}_nv0" for d in DIMENSIONS)])
     means = means.with_columns(panel=pl.lit(ALL_PANELS), delivered=pl.lit(None, pl.Int64))
     rows = [
@@ -53,9 +54,8 @@ def _dimension_reason() -> pl.Expr:
     )
 
 
-def _with_mean(stats: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+def _with_mean(stats: pl.DataFrame, figures: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """Panel rows and mean rows of some figures of `panel_figures`, with the reason for nulls."""
-    figures = panel_figures(stats)
     means = panel_mean(figures, active_panels(stats), columns).with_columns(
         panel=pl.lit(ALL_PANELS), reason=pl.when(_any_null(columns)).then(pl.lit("a panel has no figure"))
     )
@@ -67,23 +67,23 @@ def _any_null(columns: list[str]) -> pl.Expr:
     return pl.any_horizontal(pl.col(columns).is_null())
 
 
-def core_vs_detail(stats: pl.DataFrame) -> pl.DataFrame:
+def core_vs_detail(stats: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """Pass rate of core and of detail checks, delivered runs, per (panel, system) and mean over panels; percent."""
-    table = _with_mean(stats, ["core_pass_deliv_pct", "detail_pass_deliv_pct"])
+    table = _with_mean(stats, figures, ["core_pass_deliv_pct", "detail_pass_deliv_pct"])
     gap = pl.col("core_pass_deliv_pct") - pl.col("detail_pass_deliv_pct")
     return table.select(
         "panel", "system", "core_pass_deliv_pct", "detail_pass_deliv_pct", gap.alias("gap_pts"), "reason"
     )
 
 
-def failed_any_check(stats: pl.DataFrame) -> pl.DataFrame:
+def failed_any_check(stats: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """Share of tasks by what the run fails, per (panel, system) and mean over panels; percent of all tasks.
 
     no_failed_check_pct: no check of any kind failed and one passed; strict_pct: no core check failed and one passed;
     only_detail_pct: strict, but a detail check failed; no_video_pct: nothing playable; failed_delivered_pct: delivered
     but not strict. The last three and no_failed_check_pct add up to 100.
     """
-    table = _with_mean(stats, ["clean_pct", "strict_pct"])
+    table = _with_mean(stats, figures, ["clean_pct", "strict_pct"])
     missing = stats.unique(["system", "task"]).group_by("system")
     share = missing.agg(no_video_pct=percent((~pl.col("delivered")).sum(), pl.col("delivered").count()))
     table = table.join(share, on="system", how="left", maintain_order="left")
@@ -99,7 +99,7 @@ def failed_any_check(stats: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def judge_errors(results: Results, counts: pl.DataFrame, stats: pl.DataFrame) -> pl.DataFrame:
+def judge_errors(results: Results, counts: VerdictCounts, stats: pl.DataFrame) -> pl.DataFrame:
     """Unknown and error rates per panel, judge and part: a modality of L2 checks, or a dimension of L3 scores.
 
     `counts` is `verdict_counts(results)`. `asked` = checks (scores) of delivered runs that the panel has judged;
@@ -128,18 +128,16 @@ def judge_errors(results: Results, counts: pl.DataFrame, stats: pl.DataFrame) ->
     )
 
 
-def _l2_parts(results: Results, counts: pl.DataFrame, stats: pl.DataFrame) -> pl.DataFrame:
+def _l2_parts(results: Results, counts: VerdictCounts, stats: pl.DataFrame) -> pl.DataFrame:
     checks = results.checks.with_columns(pl.col("task").cast(pl.String))
-    if "modality" not in checks.columns:
-        checks, counts = (f.with_columns(modality=pl.lit("all")) for f in (checks, counts))
-    sizes = checks.group_by("task", "modality").agg(size=pl.len().cast(pl.Int64))
+    modality = pl.col("modality").cast(pl.String) if "modality" in checks.columns else pl.lit("all")
+    sizes = checks.group_by("task", modality.alias("part")).agg(size=pl.len().cast(pl.Int64))
     judged = stats.drop_nulls("panel").filter(pl.col("delivered") & pl.col("l2_judged"))
-    asked = judged.join(sizes, on="task").group_by("panel", "modality").agg(asked=pl.col("size").sum())
-    found = counts.with_columns(pl.col("panel").cast(pl.String)).group_by("panel", "modality").agg(pl.col(COUNTS).sum())
-    table = asked.join(found, on=["panel", "modality"], how="left").with_columns(pl.col(COUNTS).fill_null(0))
+    times = judged.group_by("panel", "task").agg(runs=pl.len().cast(pl.Int64))
+    asked = times.join(sizes, on="task").group_by("panel", "part").agg(asked=(pl.col("runs") * pl.col("size")).sum())
+    table = asked.join(counts.parts, on=["panel", "part"], how="left").with_columns(pl.col(COUNTS).fill_null(0))
     answered = pl.sum_horizontal(COUNTS)
     table = table.with_columns(
-        pl.col("modality").cast(pl.String).alias("part"),
         level=pl.lit("L2"),
         unknown=pl.col("n_unknown"),
         judge_errors=pl.col("n_error"),

@@ -21,9 +21,8 @@ RANK_DECIMALS = 9  # equal sums added in another order stay equal
 SLICE_FIGURES = ("l2_pass_deliv_pct", "l2_pass_nv0_pct", "strict_pct", "all_core_pct", "overall_deliv", "overall_nv0")
 
 
-def per_panel(stats: pl.DataFrame) -> pl.DataFrame:
-    """One row per (panel, system), in each panel's no-video = 0 order (as the paper's table of panels)."""
-    figures = panel_figures(stats)
+def per_panel(figures: pl.DataFrame) -> pl.DataFrame:
+    """`panel_figures` in each panel's no-video = 0 order (as the paper's table of panels), with the rank."""
     ranked = figures.with_columns(rank=rank(pl.col("overall_nv0")).over("panel"))
     ranked = ranked.sort("panel", "rank", "system", nulls_last=True, maintain_order=True)
     return ranked.select("panel", "rank", pl.exclude("panel", "rank"))
@@ -34,15 +33,17 @@ def rank(score: pl.Expr) -> pl.Expr:
     return score.round(RANK_DECIMALS).rank("min", descending=True).cast(pl.Int64)
 
 
-def leaderboard(stats: pl.DataFrame, systems: pl.DataFrame | None = None) -> pl.DataFrame:
+def leaderboard(
+    stats: pl.DataFrame, systems: pl.DataFrame | None = None, figures: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """One row per system: the unweighted mean of the panels' figures, and what the runs alone tell.
 
-    `systems` adds name, lab and harness. Judged figures are means over all panels at work (those that have judged any
-    delivered run); they are null for a system that one of them has not judged whole. Ranked by overall_nv0; without it,
-    or with runs not made, a system has no rank. `complete` is true if every run is made and judged by every panel,
-    without a judge error. Columns are described in `columns.TABLES`.
+    `systems` adds name, lab and harness; `figures` is `panel_figures(stats)`, if at hand. Judged figures are means over
+    all panels at work (those that have judged any delivered run); they are null for a system that one of them has not
+    judged whole. Ranked by overall_nv0; without it, or with runs not made, a system has no rank. `complete` is true if
+    every run is made and judged by every panel, without a judge error. Columns are described in `columns.TABLES`.
     """
-    figures, panels = panel_figures(stats), active_panels(stats)
+    figures, panels = panel_figures(stats) if figures is None else figures, active_panels(stats)
     table = run_figures(stats).join(panel_mean(figures, panels), on="system", how="left", maintain_order="left")
     table = table.join(_by_panel(figures), on="system", how="left", maintain_order="left")
     table = table.with_columns(_null_columns(table, (*MEAN_FIGURES, *COUNTED)))

@@ -9,7 +9,7 @@ import polars as pl
 
 from vvb_assets.graph import Made, Node, Workspace
 from vvb_assets.leaderboards.columns import TABLES
-from vvb_assets.leaderboards.pictures import ranking_picture
+from vvb_assets.leaderboards.pictures import draw
 from vvb_assets.leaderboards.score import score_results
 from vvb_assets.scores.results import read_results
 from vvb_resources.benchmark.loader import Benchmark
@@ -17,18 +17,23 @@ from vvb_resources.store.atomic import write_bytes
 from vvb_resources.store.digests import digest_value
 from vvb_resources.store.tables import read_table, write_table
 
+RESAMPLED = ("leaderboard", "uncertainty", "pairwise", "self_preference", "reranking", "cost_correlation")
 TABLE_FORMATS = ("parquet", "csv", "markdown", "latex", "json")
 
 
 def nodes(benchmark: Benchmark) -> list[Node]:
-    """Nodes of the stage: one a table. A new way to compute or show a table is a new `code_version`."""
+    """Nodes of the stage: one a table. A new way to compute or show a table is a new `code_version`.
+
+    The bootstrap's settings are part of the version of the tables that use it: other settings make them stale.
+    """
+    drawn = f" ({benchmark.config.bootstrap} resamples, seed {benchmark.config.seed})"
     return [
         Node(
             key=name,
             stage="leaderboards",
             dims="none",
             inputs=("results",),
-            code_version="1",
+            code_version="2" + (drawn if name in RESAMPLED else ""),
             make=_make,
             description=spec.title,
             group="leaderboards",
@@ -41,18 +46,21 @@ def nodes(benchmark: Benchmark) -> list[Node]:
 
 
 @lru_cache(maxsize=1)
-def _all_tables(folder: Path) -> dict[str, pl.DataFrame]:
+def _all_tables(folder: Path, resamples: int, seed: int) -> dict[str, pl.DataFrame]:
     """All tables of one version of the results (its payload folder is never changed), computed once for the op."""
-    return score_results(read_results(folder, require_all_runs=False))
+    return score_results(read_results(folder, require_all_runs=False), resamples=resamples, seed=seed)
 
 
 def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
     _, folder = workspace.payload("results", None)
-    table = _all_tables(folder)[node.key]
+    config = workspace.benchmark.config
+    tables = _all_tables(folder, config.bootstrap, config.seed)
+    table = tables[node.key]
     write_table(table, out, node.key, TABLE_FORMATS, TABLES[node.key])
+    for name, png in draw(node.key, tables, config.title).items():
+        write_bytes(out / f"{name}.png", png)
     if node.key != "leaderboard":
         return Made(digest_value(table.to_dicts()), summary={"rows": table.height})
-    write_bytes(out / "leaderboard.png", ranking_picture(table, workspace.benchmark.config.title))
     incomplete = table.filter(~pl.col("complete").cast(pl.Boolean).fill_null(False))
     why = "; ".join(f"{row['system']}: {row['reason']}" for row in incomplete.iter_rows(named=True))
     return Made(

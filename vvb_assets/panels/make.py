@@ -16,7 +16,8 @@ from vvb_resources.benchmark.models import PanelConfig
 from vvb_resources.judges.calls import CallDesk, Money
 from vvb_resources.judges.instruments.observations import ObservationCache
 from vvb_resources.judges.ledger import Ledger
-from vvb_resources.judges.providers.base import provider_module
+from vvb_resources.judges.prompt import PROMPT_VERSION
+from vvb_resources.judges.providers.base import provider_module, provider_names
 from vvb_resources.judges.reading import READER_VERSION
 from vvb_resources.judges.reply_store import ReplyStore
 from vvb_resources.media.blinding import BlindedMedia, blind
@@ -49,8 +50,9 @@ def media_nodes(benchmark: Benchmark) -> list[Node]:
 def panel_nodes(panel: PanelConfig) -> list[Node]:
     """The family of one panel; its id is the key prefix and the group."""
     # Instruments use this machine's cores; models are waited for, as many at once as their limits allow.
-    paid = [judge.limits.concurrency for judge in panel.judges if provider_module(judge.provider).PAID]
-    workers = max([2, *paid])
+    known = provider_names()  # a panel may name a provider that is not installed: told when the judge is asked
+    models = [j for j in panel.judges if j.provider in known and provider_module(j.provider).PAID]
+    workers = max([2, *(judge.limits.concurrency for judge in models)])
     shared = {"stage": "panels", "dims": "run", "group": panel.id, "batch": 11, "op": f"panel_{panel.id}"}
     inputs = ("blinded_media", "rubric", "task_spec", f"{panel.id}/panel_config")
 
@@ -68,7 +70,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
         Node(
             key=f"{panel.id}/judgment",
             inputs=inputs,
-            code_version=f"1, reader {READER_VERSION}",
+            code_version=_judging_version(panel),
             make=judge,
             description="The raw replies of the panel's judges to one video.",
             kinds=("json",),
@@ -99,6 +101,17 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             **shared,  # type: ignore[arg-type]
         ),
     ]
+
+
+def _judging_version(panel: PanelConfig) -> str:
+    """What in our own code could change a reply or what is asked again: prompt, reader, each provider's part.
+
+    A new reader finds the stored replies and asks for nothing but what it cannot read in them.
+    """
+    names = sorted({judge.provider for judge in panel.judges})
+    known = provider_names()  # a panel may name a provider that is not installed: told when the judge is asked
+    parts = [f"{name} {provider_module(name).VERSION}" for name in names if name in known]
+    return ", ".join(["1", f"prompt {PROMPT_VERSION}", f"reader {READER_VERSION}", *parts])
 
 
 def _blind(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:

@@ -1,33 +1,30 @@
 """Rules of the results format that need more than one column: keys, references between files, completeness.
 
-Verdicts can be tens of millions of rows, so they are walked in slices, and a duplicate is found by marking each
-possible (panel, system, check) in one array of bytes rather than by sorting or hashing the rows.
+Verdicts can be tens of millions of rows, so they are walked in slices, and each is put into its cell of one array of
+bytes: fewer full cells than rows means a duplicate, without sorting or hashing, and the array is what is counted later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vvb_assets.scores.cube import MAX_CELLS, VerdictCube, codes, size_of, walk
 from vvb_assets.scores.schema import FORMAT
 from vvb_resources.errors import ResultsError
-
-Codes = NDArray[np.int64]
-
-SLICE_ROWS = 4_000_000
-MARKED_KEYS = 1_000_000_000  # bytes of the marking array; beyond it duplicates are found by hashing
 
 
 def check_consistency(
     frames: Mapping[str, pl.DataFrame], sources: Mapping[str, str], *, require_all_runs: bool
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, VerdictCube | None]:
     """Raise ResultsError at the first row that breaks a rule; return `scores` without rows that say nothing.
 
-    `frames` are the typed frames by name, `sources` their file names for messages. A null score of an undelivered run
-    says nothing and is dropped; a known one is refused.
+    With it comes the array of all verdicts, unless it would be larger than MAX_CELLS. `frames` are the typed frames by
+    name, `sources` their file names for messages. A null score of an undelivered run says nothing and is dropped; a
+    known one is refused.
     """
     for name, frame in frames.items():
         if name != "verdicts":
@@ -36,16 +33,17 @@ def check_consistency(
         _all_runs(frames, sources["runs"])
     if "panels" in frames:
         _unique_judges(frames["panels"], sources["panels"])
-    delivered = frames["runs"].select("system", "task", "delivered")
-    _verdicts(frames["verdicts"], frames["checks"], delivered, sources["verdicts"])
+    delivered = _delivered(frames["runs"])
+    cube = _verdicts(frames["verdicts"], frames["checks"], delivered, sources["verdicts"])
+    runs = frames["runs"].select("system", "task", "delivered")
     for name in ("l1", "votes"):
         if name in frames:
-            _refers_to_runs(name, frames[name], delivered, sources[name])
-    return _scores(frames["scores"], delivered, sources["scores"])
+            _refers_to_runs(name, frames[name], runs, sources[name])
+    return _scores(frames["scores"], delivered, sources["scores"]), cube
 
 
 def _unique(frame: pl.DataFrame, key: tuple[str, ...], where: str) -> None:
-    if not key or frame.is_empty():
+    if not key or frame.is_empty() or _all_different(frame, key):
         return
     repeated = ~frame.select(pl.struct(key).is_first_distinct()).to_series()
     if repeated.any():
@@ -53,6 +51,20 @@ def _unique(frame: pl.DataFrame, key: tuple[str, ...], where: str) -> None:
         raise ResultsError(
             f"duplicate key {_key(frame, row, key)}", where=_row(where, row), remedy="keep one row a key"
         )
+
+
+def _all_different(frame: pl.DataFrame, key: tuple[str, ...]) -> bool:
+    """Is every key of coded columns there once: one byte for each possible key. False also means: not known."""
+    if not all(isinstance(frame.schema[c], pl.Enum) for c in key):
+        return False
+    place, space = np.zeros(len(frame), dtype=np.int64), 1
+    for c in key:
+        place, space = place * size_of(frame[c]) + codes(frame[c]), space * size_of(frame[c])
+    if space > MAX_CELLS:
+        return False
+    seen = np.zeros(space, dtype=np.bool_)
+    seen[place] = True
+    return int(np.count_nonzero(seen)) == len(frame)
 
 
 def _unique_judges(panels: pl.DataFrame, where: str) -> None:
@@ -84,75 +96,45 @@ def _all_runs(frames: Mapping[str, pl.DataFrame], where: str) -> None:
         )
 
 
-def _verdicts(verdicts: pl.DataFrame, checks: pl.DataFrame, runs: pl.DataFrame, where: str) -> None:
-    """References, undelivered runs and duplicates of the verdict rows, slice by slice."""
-    n_tasks, n_systems = _size(verdicts["task"]), _size(verdicts["system"])
-    delivered = np.zeros(n_systems * n_tasks, dtype=np.bool_)
-    delivered[_codes(runs["system"]) * n_tasks + _codes(runs["task"])] = runs["delivered"].to_numpy()
-    find = _pair_finder(checks)
-    space = max(1, _size(verdicts["panel"]) * n_systems * len(checks))
-    seen = np.zeros(space, dtype=np.bool_) if space <= MARKED_KEYS else None
-    for offset in range(0, len(verdicts), SLICE_ROWS):
-        part = verdicts.slice(offset, SLICE_ROWS)
-        task, system = _codes(part["task"]), _codes(part["system"])
-        pair = find(task, _codes(part["check"]))
-        if (pair < 0).any():
-            row = int(np.argmax(pair < 0))
+def _delivered(runs: pl.DataFrame) -> NDArray[np.bool_]:
+    """Is the run delivered: (systems, tasks) in the order of the Enums; False without a run row."""
+    delivered = np.zeros((size_of(runs["system"]), size_of(runs["task"])), dtype=np.bool_)
+    delivered[codes(runs["system"]), codes(runs["task"])] = runs["delivered"].to_numpy()
+    return delivered
+
+
+def _verdicts(
+    verdicts: pl.DataFrame, checks: pl.DataFrame, delivered: NDArray[np.bool_], where: str
+) -> VerdictCube | None:
+    """References, undelivered runs and duplicates of the verdict rows, slice by slice; the array of all of them."""
+    shape = size_of(verdicts["panel"]), len(delivered), len(checks)
+    fits = shape[0] * shape[1] * shape[2] <= MAX_CELLS
+    cells = np.zeros(shape if fits else (0, 0, 0), dtype=np.uint8)
+    for part in walk(verdicts, checks):
+        if (part.row < 0).any():
+            row = part.offset + int(np.argmax(part.row < 0))
             raise ResultsError(
-                f"task {part['task'][row]} has no check {part['check'][row]}",
-                where=_row(where, offset + row),
+                f"task {verdicts['task'][row]} has no check {verdicts['check'][row]}",
+                where=_row(where, row),
                 remedy="name only a check that is in checks for that task",
             )
-        made = delivered[system * n_tasks + task]
+        made = delivered[part.system, part.task]
         if not made.all():
-            row = int(np.argmin(made))
+            row = part.offset + int(np.argmin(made))
             raise ResultsError(
-                f"a verdict on a run that is not delivered: {_key(part, row, ('system', 'task'))}",
-                where=_row(where, offset + row),
+                f"a verdict on a run that is not delivered: {_key(verdicts, row, ('system', 'task'))}",
+                where=_row(where, row),
                 remedy="remove it, or set delivered = true in runs",
             )
-        if seen is not None:
-            seen[(_codes(part["panel"]) * n_systems + system) * len(checks) + pair] = True
-    if seen is None or int(np.count_nonzero(seen)) != len(verdicts):
+        if fits:
+            cells[part.panel, part.system, part.row] = part.value
+    if not fits or int(np.count_nonzero(cells)) != len(verdicts):
         _unique(verdicts, FORMAT["verdicts"].key, where)
+    return VerdictCube(cells, verdicts, checks) if fits else None
 
 
-def _pair_finder(checks: pl.DataFrame) -> Callable[[Codes, Codes], Codes]:
-    """Function from codes of task and check to the row of `checks`, -1 where the task has no such check."""
-    task, check = _codes(checks["task"]), _codes(checks["check"])
-    n_checks = max(1, _size(checks["check"]))
-    if len(checks) == len(np.unique(check)):  # ids unique over tasks: one look-up
-        row_of = np.full(n_checks, -1, dtype=np.int64)
-        row_of[check] = np.arange(len(checks))
-        task_of = np.full(n_checks, -1, dtype=np.int64)
-        task_of[check] = task
-        return lambda t, c: np.where(task_of[c] == t, row_of[c], -1)
-    keys = task * n_checks + check
-    order = np.argsort(keys)
-    ordered = keys[order]
-
-    def search(t: Codes, c: Codes) -> Codes:
-        wanted = t * n_checks + c
-        place = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-        return np.where(ordered[place] == wanted, order[place], -1)
-
-    return search
-
-
-def _codes(column: pl.Series) -> Codes:
-    """Integer codes of an Enum column."""
-    return column.to_physical().to_numpy().astype(np.int64)
-
-
-def _size(column: pl.Series) -> int:
-    assert isinstance(column.dtype, pl.Enum)
-    return len(column.dtype.categories)
-
-
-def _scores(scores: pl.DataFrame, delivered: pl.DataFrame, where: str) -> pl.DataFrame:
-    made = scores.join(delivered, on=["system", "task"], how="left", maintain_order="left")["delivered"].fill_null(
-        False
-    )
+def _scores(scores: pl.DataFrame, delivered: NDArray[np.bool_], where: str) -> pl.DataFrame:
+    made = pl.Series(delivered[codes(scores["system"]), codes(scores["task"])], dtype=pl.Boolean)
     wrong = ~made & scores["score"].is_not_null()
     if wrong.any():
         row = int(wrong.arg_max() or 0)
@@ -161,7 +143,7 @@ def _scores(scores: pl.DataFrame, delivered: pl.DataFrame, where: str) -> pl.Dat
             where=_row(where, row),
             remedy="remove it, or set delivered = true in runs",
         )
-    return scores.filter(made)
+    return scores if made.all() else scores.filter(made)
 
 
 def _refers_to_runs(name: str, frame: pl.DataFrame, delivered: pl.DataFrame, where: str) -> None:

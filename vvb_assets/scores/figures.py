@@ -82,7 +82,7 @@ def _counts() -> list[pl.Expr]:
         "unjudged_l2": (made & ~pl.col("l2_judged").fill_null(False)).sum(),
         "unjudged_l3": (made & ~pl.col("l3_judged").fill_null(False)).sum(),
         "incomplete_runs": (pl.col("delivered").is_not_null() & ~pl.col("complete")).sum(),
-        "judge_errors": pl.col("n_error").sum(),
+        "judge_errors": pl.col("n_error").cast(pl.Int64).sum(),
     }
     return [expr.cast(pl.Int64).alias(name) for name, expr in counts.items()]
 
@@ -91,9 +91,9 @@ def _sums() -> list[pl.Expr]:
     made, missing = _made(), (~pl.col("delivered")).fill_null(False)
     judged = made & pl.col("l2_judged").fill_null(False)
     columns = ("n_pass", "n_fail", "n_unknown", "core_pass", "core_fail")
-    sums = [pl.col(c).filter(made).sum().alias(f"sum_{c}") for c in columns]
-    sums += [pl.col("n_checks").filter(judged).sum().alias("checks_judged")]
-    sums += [pl.col("n_checks").filter(missing).sum().alias("checks_missing")]
+    sums = [pl.col(c).cast(pl.Int64).filter(made).sum().alias(f"sum_{c}") for c in columns]
+    sums += [pl.col("n_checks").cast(pl.Int64).filter(judged).sum().alias("checks_judged")]
+    sums += [pl.col("n_checks").cast(pl.Int64).filter(missing).sum().alias("checks_missing")]
     for s in ("strict", "all_core", "clean"):
         sums += [pl.col(s).sum().cast(pl.Int64).alias(f"{s}_true")]
         sums += [(made & pl.col(s).is_null()).sum().cast(pl.Int64).alias(f"{s}_open")]

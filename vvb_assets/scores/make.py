@@ -66,7 +66,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             op="tables",  # one step with the tables: Dagster skips a later step of the same run
             dims="none",
             inputs=("run_scores", "rubric", "catalogue"),
-            code_version="1",
+            code_version="2",
             make=_make_results,
             description="All runs in the results format: what the tables are computed from, and what others can read.",
             group="leaderboards",
@@ -180,7 +180,10 @@ def _results(workspace: Workspace, frames: dict[str, pl.DataFrame]) -> Results:
         }
         for task in benchmark.tasks.values()
     ]
-    systems = [{"system": s.id, "name": s.name, "lab": s.lab, "harness": s.harness} for s in benchmark.systems.values()]
+    systems = [
+        {"system": s.id, "name": s.name, "lab": s.lab, "harness": s.harness, "family": s.family}
+        for s in benchmark.systems.values()
+    ]
     panels = [
         {
             "panel": panel.id,
@@ -200,7 +203,7 @@ def _results(workspace: Workspace, frames: dict[str, pl.DataFrame]) -> Results:
         tasks=pl.DataFrame(
             tasks, schema=dict.fromkeys(("task", "category", "language", "kind"), text) | {"subcategories": words}
         ),
-        systems=pl.DataFrame(systems, schema=dict.fromkeys(("system", "name", "lab", "harness"), text)),
+        systems=pl.DataFrame(systems, schema=dict.fromkeys(("system", "name", "lab", "harness", "family"), text)),
         panels=pl.DataFrame(
             panels,
             schema=dict.fromkeys(("panel", "judge", "judge_system", "judge_family"), text)

@@ -7,12 +7,13 @@ others. Every figure is computed from a validated `Results` and from nothing els
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import polars as pl
 
 from vvb_assets.scores.consistency import check_consistency
+from vvb_assets.scores.cube import VerdictCube
 from vvb_assets.scores.schema import FORMAT, conform
 from vvb_resources.errors import ResultsError
 from vvb_resources.store.atomic import write_parquet, write_text
@@ -23,7 +24,8 @@ class Results:
     """Frames of the results format; columns are in `schema.FORMAT`, absent optional frames are None.
 
     After `validate` the ids are Enums that all frames share (one category order, so they join on integers), `verdict`,
-    `dim` and `choice` are Enums of their sets, `score` and `usd` floats, and `checks.modality` is there if given.
+    `dim` and `choice` are Enums of their sets, `score` and `usd` floats, `checks.modality` is there if given, and
+    `cube` holds the verdicts as an array (scores/cube.py).
     """
 
     checks: pl.DataFrame
@@ -35,10 +37,11 @@ class Results:
     panels: pl.DataFrame | None = None
     l1: pl.DataFrame | None = None
     votes: pl.DataFrame | None = None
+    cube: VerdictCube | None = field(default=None, repr=False, compare=False)
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames that are there, by name."""
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "cube"}
         return {name: frame for name, frame in found.items() if frame is not None}
 
     def validate(self, *, require_all_runs: bool = True) -> Results:
@@ -66,6 +69,9 @@ class Results:
         frames = self.frames()
         if "panels" in frames:
             return _known(frames, "panels", "panel", ())
+        named = self.verdicts.schema["panel"]
+        if isinstance(named, pl.Enum) and named == self.scores.schema["panel"]:
+            return named.categories.to_list()  # validated: the Enum holds the panels that occur, and rows are many
         return sorted(_known(frames, "panels", "panel", (("verdicts", "panel"), ("scores", "panel"))))
 
 
@@ -130,8 +136,8 @@ def _conform_all(lazy: Mapping[str, pl.LazyFrame], sources: Mapping[str, str], r
     if "votes" in frames and "vote" not in frames["votes"].columns:
         numbers = pl.int_range(1, pl.len() + 1).cast(pl.String).alias("vote")
         frames["votes"] = frames["votes"].select(numbers, pl.all())
-    frames["scores"] = check_consistency(frames, sources, require_all_runs=require_all_runs)
-    return Results(**frames)
+    frames["scores"], cube = check_consistency(frames, sources, require_all_runs=require_all_runs)
+    return Results(**frames, cube=cube)
 
 
 def _id_sets(lazy: Mapping[str, pl.LazyFrame], sources: Mapping[str, str]) -> dict[str, pl.Enum]:
@@ -184,5 +190,5 @@ def _known(
     frames: Mapping[str, pl.DataFrame], defining: str, key: str, others: tuple[tuple[str, str], ...]
 ) -> list[str]:
     places = ((defining, key),) if defining in frames else others
-    values = [v for name, c in places for v in frames[name][c].cast(pl.String).unique(maintain_order=True).to_list()]
+    values = [v for name, c in places for v in frames[name][c].unique(maintain_order=True).cast(pl.String).to_list()]
     return list(dict.fromkeys(values))

@@ -60,7 +60,7 @@ FORMAT: Mapping[str, File] = {
         ("task",),
     ),
     "systems": File(
-        {"system": Column("id"), "name": _optional_text(), "lab": _optional_text(), "harness": _optional_text()},
+        {"system": Column("id"), **{c: _optional_text() for c in ("name", "lab", "harness", "family")}},
         ("system",),
     ),
     "panels": File(

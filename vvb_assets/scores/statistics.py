@@ -1,45 +1,22 @@
-"""Sufficient statistics: one columnar pass from verdicts and scores to one row per (panel, system, task).
+"""Sufficient statistics: from verdicts and scores to one row per (panel, system, task).
 
-Polars does it because the rows are already there as integer-coded Enums: a streaming join with the checks and one hash
-aggregation, without leaving the process or copying. Every figure of every table is computed from the rows made here.
+Verdicts are counted in numpy, from the array of bytes that reading them has left (cube.py, counts.py): a streaming join
+with the checks and a hash aggregation in Polars takes several times as long and more memory (docs/performance.md). The
+rest is Polars. Every figure of every table is computed from the rows made here.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+from vvb_assets.scores.counts import CORE_COUNTS, COUNTS, VerdictCounts, verdict_counts
+from vvb_assets.scores.cube import codes, size_of
 from vvb_assets.scores.results import Results
 from vvb_resources.benchmark.models import DIMENSIONS
 
-COUNTS = ("n_pass", "n_fail", "n_unknown", "n_na", "n_error")
-CORE_COUNTS = ("core_pass", "core_fail", "core_unknown", "core_error")
 
-
-def verdict_counts(results: Results) -> pl.DataFrame:
-    """Count verdicts by (panel, system, task) and, where `checks.modality` is there, by modality.
-
-    Columns: the keys, COUNTS over all checks and CORE_COUNTS over core checks. The only pass over the verdict rows.
-    """
-    extra = ["modality"] if "modality" in results.checks.columns else []
-    checks = results.checks.lazy().select("task", "check", "core", *extra)
-    verdict, core = pl.col("verdict"), pl.col("core")
-    names = {"pass": "pass", "fail": "fail", "unknown": "unknown", "na": "na", "judge_error": "error"}
-    totals = [(verdict == v).sum().cast(pl.Int64).alias(f"n_{n}") for v, n in names.items()]
-    cores = [
-        ((verdict == v) & core).sum().cast(pl.Int64).alias(f"core_{n}")
-        for v, n in names.items()
-        if f"core_{n}" in CORE_COUNTS
-    ]
-    return (
-        results.verdicts.lazy()
-        .join(checks, on=["task", "check"], how="left")
-        .group_by("panel", "system", "task", *extra)
-        .agg(*totals, *cores)
-        .collect(engine="streaming")
-    )
-
-
-def run_statistics(results: Results, counts: pl.DataFrame | None = None) -> pl.DataFrame:
+def run_statistics(results: Results, counts: VerdictCounts | None = None) -> pl.DataFrame:
     """One row per (panel, system, task), for every pair that should exist; `results` must be validated.
 
     `counts` is `verdict_counts(results)`, if it is at hand. Columns:
@@ -47,6 +24,7 @@ def run_statistics(results: Results, counts: pl.DataFrame | None = None) -> pl.D
     - `delivered` bool; null = the run has not been made. `panel` null = no panel has judged anything.
     - `n_checks`, `n_core` of the task; COUNTS, CORE_COUNTS (0 where nothing was judged); `n_missing` = checks of a
       delivered run without a verdict row. A missing run's checks count as fails in the nv0 figures, from `n_checks`.
+      Counts have 32 bits: sum them as 64.
     - `strict`, `all_core`, `clean` bool: no core check failed and one passed; every core check passed or n/a and one
       passed; no check of any kind failed and one passed. A missing run is false. Null while a judge error or a missing
       verdict leaves it open (a failed core check settles it all the same), or the run is not made.
@@ -60,23 +38,29 @@ def run_statistics(results: Results, counts: pl.DataFrame | None = None) -> pl.D
     compliance.
     """
     counts = verdict_counts(results) if counts is None else counts
-    keys = ["panel", "system", "task"]
-    summed = counts.group_by(keys).agg(pl.col(*COUNTS, *CORE_COUNTS).sum())
-    grid = _grid(results).join(summed, on=keys, how="left", maintain_order="left")
-    grid = grid.join(_dimension_rows(results), on=keys, how="left", maintain_order="left")
-    rated = pl.col("dim_rows").fill_null(0)
-    judged = pl.col("n_pass").is_not_null()
-    grid = grid.with_columns(
-        l2_judged=~pl.col("delivered") | judged | (pl.col("n_checks") == 0),
-        l3_judged=~pl.col("delivered") | (rated > 0),
-    ).with_columns(pl.col(*COUNTS, *CORE_COUNTS).fill_null(0), dims_missing=_if_delivered(len(DIMENSIONS) - rated))
+    runs = _runs(results)
+    panels: list[str | None] = [*results.panel_ids] or [None]
+    frame = pl.concat([runs.select(pl.lit(panel, pl.String).alias("panel"), pl.all()) for panel in panels])
+    if results.panel_ids:
+        frame = frame.with_columns(*(pl.Series(name, values.ravel()) for name, values in counts.runs.items()))
+        frame = frame.with_columns(*_dimensions(results, len(panels)))
+    else:
+        frame = frame.with_columns(
+            *(pl.lit(0, pl.Int32).alias(c) for c in (*COUNTS, *CORE_COUNTS, "dim_rows")),
+            *(pl.lit(None, pl.Float64).alias(d) for d in DIMENSIONS),
+        )
     answered = pl.sum_horizontal(*COUNTS)
-    grid = grid.with_columns(n_missing=_if_delivered(pl.col("n_checks") - answered))
-    return grid.with_columns(*_outcomes(), pl.col(keys).cast(pl.String)).drop("dim_rows")
+    frame = frame.with_columns(
+        l2_judged=~pl.col("delivered") | (answered > 0) | (pl.col("n_checks") == 0),
+        l3_judged=~pl.col("delivered") | (pl.col("dim_rows") > 0),
+        dims_missing=_if_delivered(len(DIMENSIONS) - pl.col("dim_rows")),
+        n_missing=_if_delivered(pl.col("n_checks") - answered),
+    )
+    return frame.with_columns(*_outcomes()).drop("dim_rows")
 
 
 def _if_delivered(value: pl.Expr) -> pl.Expr:
-    return pl.when(pl.col("delivered").fill_null(False)).then(value.cast(pl.Int64)).otherwise(0)
+    return pl.when(pl.col("delivered").fill_null(False)).then(value.cast(pl.Int32)).otherwise(pl.lit(0, pl.Int32))
 
 
 def _outcomes() -> list[pl.Expr]:
@@ -99,22 +83,21 @@ def _outcomes() -> list[pl.Expr]:
     ]
 
 
-def _grid(results: Results) -> pl.DataFrame:
-    """Every (panel, system, task) with what is known of the run; ids as the results' own types, in their order."""
-    types = {"panel": results.verdicts.schema["panel"]}
-    types |= {c: results.runs.schema[c] for c in ("system", "task")}
-    panels = pl.DataFrame({"panel": results.panel_ids or pl.Series([None])}, schema={"panel": types["panel"]})
-    systems = pl.DataFrame({"system": results.system_ids}, schema={"system": types["system"]})
-    tasks = pl.DataFrame({"task": results.task_ids}, schema={"task": types["task"]})
+def _runs(results: Results) -> pl.DataFrame:
+    """Every (system, task), ids as text in the order of the Enums: the task's sizes and what is known of the run."""
+    systems, tasks = (results.runs.schema[c].categories for c in ("system", "task"))  # type: ignore[attr-defined]
     sizes = results.checks.group_by("task").agg(
-        n_checks=pl.len().cast(pl.Int64), n_core=pl.col("core").sum().cast(pl.Int64)
+        n_checks=pl.len().cast(pl.Int32), n_core=pl.col("core").sum().cast(pl.Int32)
     )
-    tasks = tasks.join(sizes, on="task", how="left", maintain_order="left")
-    tasks = tasks.with_columns(pl.col("n_checks", "n_core").fill_null(0))
-    runs = systems.join(tasks, how="cross", maintain_order="left").join(
-        _run_facts(results), on=["system", "task"], how="left", maintain_order="left"
+    sizes = pl.DataFrame({"task": tasks}, schema={"task": results.runs.schema["task"]}).join(
+        sizes, on="task", how="left", maintain_order="left"
     )
-    return panels.join(runs, how="cross", maintain_order="left")
+    sizes = sizes.with_columns(pl.col("n_checks", "n_core").fill_null(0))
+    grid = pl.DataFrame({"system": systems}, schema={"system": results.runs.schema["system"]}).join(
+        sizes, how="cross", maintain_order="left"
+    )
+    grid = grid.join(_run_facts(results), on=["system", "task"], how="left", maintain_order="left")
+    return grid.with_columns(pl.col("system", "task").cast(pl.String))
 
 
 def _run_facts(results: Results) -> pl.DataFrame:
@@ -138,7 +121,17 @@ def _spec_from_l1(l1: pl.DataFrame) -> pl.DataFrame:
     return l1.filter("applies").group_by("system", "task").agg(spec_pass=passed)
 
 
-def _dimension_rows(results: Results) -> pl.DataFrame:
-    """Scores with a column a dimension, and the number of score rows (null scores included)."""
-    dims = [pl.col("score").filter(pl.col("dim") == d).first().alias(d) for d in DIMENSIONS]
-    return results.scores.group_by("panel", "system", "task").agg(*dims, dim_rows=pl.len().cast(pl.Int64))
+def _dimensions(results: Results, panels: int) -> list[pl.Series]:
+    """Scores with a column a dimension, and the number of score rows (null scores included), for every run."""
+    scores = results.scores
+    systems, tasks = size_of(results.runs["system"]), size_of(results.runs["task"])
+    place = (codes(scores["panel"]) * systems + codes(scores["system"])) * tasks + codes(scores["task"])
+    dim, size = codes(scores["dim"]), panels * systems * tasks
+    values = scores["score"].fill_null(float("nan")).to_numpy()
+    columns = []
+    for number, name in enumerate(DIMENSIONS):
+        column = np.full(size, np.nan)
+        column[place[dim == number]] = values[dim == number]
+        columns.append(pl.Series(name, column, nan_to_null=True))
+    rows = np.bincount(place, minlength=size).astype(np.int32)
+    return [*columns, pl.Series("dim_rows", rows)]

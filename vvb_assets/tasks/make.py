@@ -60,6 +60,13 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             lambda b, p: b.config.limits.model_dump(mode="json"),
         ),
         _source(
+            "study_design",
+            "none",
+            "The human study: pairs of systems a task, and the seed.",
+            lambda b, p: digests.study_digest(b.config),
+            lambda b, p: b.config.study.model_dump(mode="json"),
+        ),
+        _source(
             "catalogue",
             "none",
             "Names, categories and languages that the tables show.",

@@ -84,6 +84,22 @@ def prices_digest(prices: PriceList | None) -> str:
     return digest_value(None if prices is None else _content(prices))
 
 
+def votes_digest(benchmark: Benchmark) -> str:
+    """The human study: names and bytes of its files, and the ids that their rows may name.
+
+    Without files the ids do not count: a new task then makes nothing stale.
+    """
+    if not benchmark.votes:
+        return digest_value(None)
+    files = {path.name: digest_file(path) for path in benchmark.votes}
+    return digest_value({"files": files, "tasks": list(benchmark.tasks), "systems": list(benchmark.systems)})
+
+
+def study_digest(config: BenchmarkConfig) -> str:
+    """The design of the human study: pairs a task, and the seed."""
+    return digest_value(_content(config.study))
+
+
 def limits_digest(config: BenchmarkConfig) -> str:
     """The tolerances and limits of L1."""
     return digest_value(_content(config.limits))

@@ -14,10 +14,11 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from vvb_resources.benchmark.files import Refused, collect, leaves, read_text, relative_name
+from vvb_resources.benchmark.files import JUNK, Refused, collect, leaves, read_text, relative_name
 from vvb_resources.benchmark.models import BenchmarkConfig, PanelConfig, PriceList, Rubric, SystemConfig, TaskSpec
 from vvb_resources.benchmark.problems import Problem
 from vvb_resources.benchmark.validate import parse
+from vvb_resources.benchmark.votes import ENDINGS as VOTE_ENDINGS
 from vvb_resources.benchmark.yaml_source import YamlSource, read_yaml
 
 M = TypeVar("M", bound=BaseModel)
@@ -32,6 +33,11 @@ RESERVED_PANEL_IDS = frozenset(
         "l1_checks",
         "blinded_media",
         "run_scores",
+        "study_design",
+        "human_pairs",
+        "human_votes",
+        "bradley_terry",
+        "human_judge_agreement",
         "leaderboard",
         "tables",
     }
@@ -66,6 +72,7 @@ class Folder:
     systems: dict[str, SystemConfig] = field(default_factory=dict)
     panels: dict[str, PanelConfig] = field(default_factory=dict)
     prices: tuple[PriceList, ...] = ()
+    votes: tuple[Path, ...] = ()
     sources: dict[str, YamlSource] = field(default_factory=dict)
     files: dict[tuple[str, str], str] = field(default_factory=dict)  # ("systems", id) -> file name
     problems: list[Problem] = field(default_factory=list)
@@ -127,6 +134,7 @@ def _read_all(folder: Folder, panels_dir: Path | None) -> None:
                 source.problem(("id",), f"the panel id {panel_id!r} is a key of the graph", "choose another id")
             )
     _read_prices(folder)
+    _find_votes(folder)
 
 
 def _yaml_files(folder: Folder, where: Path) -> Iterator[Path]:
@@ -293,3 +301,28 @@ def _read_prices(folder: Folder) -> None:
         lists[day] = (prices, source.name)
         folder.files["prices", day] = source.name
     folder.prices = tuple(prices for prices, _ in lists.values())
+
+
+def _find_votes(folder: Folder) -> None:
+    """List votes/*.csv and *.parquet; what is in them is read by the linter and where votes are imported."""
+    where = folder.root / "votes"
+    if not where.is_dir():
+        return
+    files: list[Path] = []
+    stems: dict[str, str] = {}
+    for path in sorted(where.iterdir()):
+        name = relative_name(folder.root, path)
+        if path.name.startswith(".") or path.name in JUNK or path.suffix in {".md", ".txt"}:
+            continue
+        if leaves(folder.root, path):
+            remedy = "put the file itself into the folder"
+            folder.problems.append(Problem(name, None, "is a link that leaves the folder", remedy))
+        elif path.suffix not in VOTE_ENDINGS or not path.is_file():
+            folder.problems.append(Problem(name, None, "is no votes file", "save votes as .csv or .parquet"))
+        elif path.stem in stems:
+            what = f"has the same name as {stems[path.stem]}: votes are named after their file"
+            folder.problems.append(Problem(name, None, what, "rename it, or remove the copy"))
+        else:
+            stems[path.stem] = path.name
+            files.append(path)
+    folder.votes = tuple(files)

@@ -12,6 +12,7 @@ from vvb_resources.benchmark.quoting import QuotableText
 from vvb_resources.benchmark.rules_config import config_rules
 from vvb_resources.benchmark.rules_rubric import RubricContext, rubric_rules
 from vvb_resources.benchmark.rules_task import task_rules
+from vvb_resources.benchmark.votes import vote_faults
 
 TEXT_ASSETS = frozenset(
     {".md", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".srt", ".vtt", ".svg", ".tex"}
@@ -30,12 +31,25 @@ def lint(root: Path, panels_dir: Path | None = None) -> list[Problem]:
 
 def _authoring(folder: Folder) -> Iterator[Problem]:
     yield from config_rules(folder)
+    yield from _votes(folder)
     for task in folder.tasks.values():
         yield from task_rules(task, relative_name(folder.root, task.folder / "prompt.md"))
         texts = quotable(folder.root, task)
         # Without the prompt or the spec every quote would seem false: their own problems are enough.
         if task.rubric and task.rubric_source and task.prompt is not None and task.spec_source:
             yield from rubric_rules(RubricContext(task.rubric, task.rubric_source, texts, task.spec))
+
+
+def _votes(folder: Folder) -> Iterator[Problem]:
+    """Rows of the human study that the format or the benchmark's ids refuse; a CSV's header is line 1."""
+    for path in folder.votes:
+        name = relative_name(folder.root, path)
+        for fault in vote_faults(path, folder.tasks, folder.systems):
+            if fault.row is None:
+                yield Problem(name, None, fault.what, fault.remedy)
+            else:
+                line = fault.row + 1 if path.suffix == ".csv" else None
+                yield Problem(name, line, f"row {fault.row}: {fault.what}", fault.remedy)
 
 
 def quotable(root: Path, task: ReadTask) -> list[QuotableText]:

@@ -54,7 +54,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark folder, whole. The dictionaries are in the order of their ids; `prices` is the newest list."""
+    """A benchmark folder, whole. The dictionaries are in the order of their ids; `prices` is the newest list.
+
+    `votes` are the files of the human study, absolute, in name order; their rows are read where votes are imported.
+    """
 
     root: Path
     config: BenchmarkConfig
@@ -62,6 +65,7 @@ class Benchmark:
     systems: dict[str, SystemConfig]
     panels: dict[str, PanelConfig]
     prices: PriceList | None
+    votes: tuple[Path, ...] = ()
 
 
 def load_benchmark(root: Path, panels_dir: Path | None = None) -> Benchmark:
@@ -79,7 +83,9 @@ def load_benchmark(root: Path, panels_dir: Path | None = None) -> Benchmark:
         for task_id, task in folder.tasks.items()
         if task.spec is not None and task.prompt is not None and task.rubric is not None
     }
-    return Benchmark(folder.root, folder.config, tasks, folder.systems, folder.panels, folder.newest_prices)
+    return Benchmark(
+        folder.root, folder.config, tasks, folder.systems, folder.panels, folder.newest_prices, folder.votes
+    )
 
 
 def load_task_facts(path: Path) -> TaskFacts:

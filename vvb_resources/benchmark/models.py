@@ -371,7 +371,7 @@ class Budgets(Model):
 
 
 class StudyDesign(Model):
-    """The human study: votes wanted a pair of systems, and the seed of the randomisation."""
+    """The human study: pairs of systems shown on each task, and the seed of design and bootstrap."""
 
     pairs_per_task: int = Field(default=1, ge=1)
     seed: int = 0

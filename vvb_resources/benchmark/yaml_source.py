@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from vvb_resources.benchmark.files import Refused, read_text, relative_name
+from vvb_resources.benchmark.parse_cache import current_cache
 from vvb_resources.benchmark.problems import Problem
+from vvb_resources.store.digests import digest_bytes
 
 MAX_VALUES = 200_000  # after aliases; a rubric of 110 checks has about 2,000
 MAX_DEPTH = 40
@@ -29,12 +33,20 @@ Path_ = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class YamlSource:
-    """A parsed file: `name` relative to the benchmark root, its `text`, its plain `value`, and lines of its fields."""
+    """A parsed file: `name` relative to the benchmark root, its `text`, its plain `value`, and lines of its fields.
+
+    A value that comes from the parse cache has no lines yet; the text is parsed for them when a message needs one.
+    """
 
     name: str
     text: str
     value: Any
-    lines: dict[Path_, int] = field(repr=False)
+    parsed_lines: dict[Path_, int] | None = field(repr=False)
+
+    @cached_property
+    def lines(self) -> dict[Path_, int]:
+        """1-based line of each field, by its path."""
+        return self.parsed_lines if self.parsed_lines is not None else parse_yaml(self.text, self.name).lines
 
     def line_of(self, path: Path_) -> int:
         """1-based line of the field at `path` (a model's `loc`).
@@ -54,8 +66,26 @@ class YamlSource:
 
 
 def read_yaml(root: Path, path: Path, within: Path | None = None) -> YamlSource:
-    """Read `path` of the benchmark at `root`; see `parse_yaml`. Raises Refused with every problem found."""
-    return parse_yaml(read_text(root, path, within), relative_name(root, path))
+    """Read `path` of the benchmark at `root`, through the parse cache where one is at work; see `parse_yaml`.
+
+    Raises Refused with every problem found.
+    """
+    text, name = read_text(root, path, within), relative_name(root, path)
+    known = current_cache()
+    if known is None:
+        return parse_yaml(text, name)
+    value = known.get(text)
+    if value is not None:
+        return YamlSource(name, text, value, None)
+    source = parse_yaml(text, name)
+    known.put(text, source.value)
+    return source
+
+
+@cache
+def parser_version() -> str:
+    """Digest of this module and of the YAML library's version: what a parsed value hangs on beside the text."""
+    return digest_bytes(Path(__file__).read_bytes() + version("ruamel.yaml").encode())
 
 
 def parse_yaml(text: str, name: str) -> YamlSource:

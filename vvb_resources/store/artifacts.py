@@ -61,16 +61,41 @@ class ArtifactStore:
 
     def load(self, asset: str, partition: str | None) -> Manifest | None:
         """The manifest, or None when nothing was made. Raises StoreError when it is unreadable."""
-        return _read_manifest(self.folder(asset, partition) / MANIFEST)
+        return _read_manifest(str(self.folder(asset, partition) / MANIFEST))
 
     def payload(self, manifest: Manifest) -> Path:
         """Folder with the artifact's files."""
         return self.folder(manifest.asset, manifest.partition) / manifest.payload
 
     def manifests(self, asset: str, partitions: list[str] | list[None]) -> dict[str | None, Manifest]:
-        """Manifests of those of `partitions` that were made."""
-        found = {partition: self.load(asset, partition) for partition in partitions}
-        return {partition: manifest for partition, manifest in found.items() if manifest is not None}
+        """Manifests of those of `partitions` that were made. Raises StoreError when one is unreadable.
+
+        Paths are put together as text: a plan reads tens of thousands, and `Path` took longer than the reading.
+        """
+        base = str(self.home.artifacts.joinpath(*asset.split("/")))
+        found: dict[str | None, Manifest] = {}
+        for partition in partitions:
+            inner = UNPARTITIONED if partition is None else partition.replace("|", "/")
+            manifest = _read_manifest(f"{base}/{inner}/{MANIFEST}")
+            if manifest is not None:
+                found[partition] = manifest
+        return found
+
+    def every(self) -> Iterator[Manifest]:
+        """Manifests of all artifacts on disk, also of assets and partitions that have left the benchmark.
+
+        In path order. Never looks into a payload: what an agent leaves there is not the platform's.
+        """
+        waiting = [str(self.home.artifacts)] if self.home.artifacts.is_dir() else []
+        while waiting:
+            folder = waiting.pop()
+            manifest = _read_manifest(f"{folder}/{MANIFEST}")
+            if manifest is not None:
+                yield manifest
+                continue
+            with os.scandir(folder) as entries:
+                below = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+            waiting += reversed(below)
 
     # ------------------------------------------------------------ writing
 
@@ -193,18 +218,19 @@ def remove_tree(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _read_manifest(path: Path) -> Manifest | None:
+def _read_manifest(path: str) -> Manifest | None:
     try:
-        data = json.loads(path.read_text())
+        with open(path, "rb", buffering=0) as handle:
+            data = json.loads(handle.read())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"unreadable manifest ({error})", where=str(path), remedy="remove this file; the artifact is made again"
+            f"unreadable manifest ({error})", where=path, remedy="remove this file; the artifact is made again"
         ) from error
     try:
         return Manifest(**data)
     except TypeError as error:
         raise StoreError(
-            f"manifest of another version ({error})", where=str(path), remedy="remove this file; it is made again"
+            f"manifest of another version ({error})", where=path, remedy="remove this file; it is made again"
         ) from error

@@ -4,6 +4,7 @@ $VVB_HOME (default: .vvb in the checkout)
   replies/                     raw judge replies, content-addressed, shared by all benchmarks
   observations/                what was derived from blinded videos (instruments' views, judges' proxies), by digest
   judge_calls.sqlite           the ledger of paid judge calls, shared by all benchmarks and processes
+  parsed/                      a benchmark's YAML files as parsed before (may be removed)
   <benchmark name>/
     dagster/                   DAGSTER_HOME
     artifacts/<asset>/<partition>/artifact.json + <payload>/
@@ -20,6 +21,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from vvb_resources.store.digests import digest_bytes
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -35,6 +38,11 @@ def default_benchmark() -> Path:
     if configured := os.environ.get("VVB_BENCHMARK"):
         return Path(configured).expanduser().resolve()
     return (CHECKOUT if (CHECKOUT / "task_data").is_dir() else Path.cwd()) / "task_data" / "starter"
+
+
+def parsed_file(root: Path, benchmark: Path) -> Path:
+    """Where the parsed files of the benchmark folder `benchmark` are kept below the data home `root`."""
+    return root / "parsed" / f"{digest_bytes(str(benchmark).encode())}.json"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Tables as files and text: Parquet and CSV for programs, Markdown, LaTeX and JSON for people and pages.
 
-Parquet, CSV and JSON carry full precision. Markdown and LaTeX print percentages with one decimal, USD with two, other
-figures with three, counts whole, and a dash for a value that does not exist.
+Parquet, CSV and JSON carry full precision. Markdown and LaTeX print percentages with one decimal, USD with two, Elo
+whole, other figures with three, counts whole, and a dash for a value that does not exist.
 """
 
 from __future__ import annotations
@@ -61,6 +61,10 @@ def format_value(column: str, value: Any) -> str:
         return f"{value:.1f}"
     if "usd" in column.split("_") and not column.endswith("per_usd"):
         return f"{value:.2f}"
+    if column.startswith("elo"):
+        return f"{value:.0f}"
+    if column in {"wins", "losses", "games"}:  # halves where a tie is half a win
+        return f"{value:g}"
     return f"{value:.3f}"
 
 

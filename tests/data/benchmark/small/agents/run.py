@@ -1,0 +1,3 @@
+import kit
+
+print(kit.WIDTH)

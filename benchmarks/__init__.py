@@ -1,0 +1,1 @@
+"""Measurements of the platform itself; docs/performance.md holds their results."""

@@ -1,0 +1,80 @@
+"""A benchmark of any size and a store in which everything is made: manifests only, written in bulk, without media.
+
+SYNTHETIC, for load and shape: tasks are copies of the starter benchmark's under other ids, systems and panels are the
+paper's, data versions are digests of names. Manifests have the size and fields of real ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from vvb_assets.graph import Node, Workspace
+from vvb_assets.plan import expected_inputs
+from vvb_resources.store.artifacts import MANIFEST, Manifest
+from vvb_resources.store.digests import digest_value
+from vvb_resources.store.home import CHECKOUT
+
+MADE_AT = "2026-01-01T00:00:00.000+00:00"
+VERSIONS_SUMMARY: dict[str, Any] = {"seconds of agent": 1234.5, "video": "playable", "bytes": 12_345_678, "usd": 3.25}
+CHECK = {"passed": True, "severity": "WARN", "description": "every applicable check passes"}
+
+
+def write_benchmark(folder: Path, tasks: int) -> Path:
+    """Write a benchmark folder: the paper's nine systems and three panels, `tasks` copies of the starter's tasks.
+
+    The task ids are T0000, T0001, ...; the folder must not exist. Raises OSError when it cannot be written.
+    """
+    shutil.copytree(CHECKOUT / "task_data" / "paper", folder)
+    models = sorted((CHECKOUT / "task_data" / "starter" / "tasks").iterdir())
+    for number in range(tasks):
+        model, task_id = models[number % len(models)], f"T{number:04d}"
+        target = folder / "tasks" / task_id
+        shutil.copytree(model, target)
+        spec = target / "task.yaml"
+        spec.write_text(re.sub(r"(?m)^id: .*$", f"id: {task_id}", spec.read_text(), count=1))
+    return folder
+
+
+def fill_store(workspace: Workspace) -> int:
+    """Write a fresh manifest for each partition of each asset of the graph; return how many.
+
+    Files are written without fsync: the store is thrown away.
+    """
+    versions: dict[str, dict[str | None, str]] = {}
+    written = 0
+    for node in workspace.graph.nodes.values():
+        versions[node.key] = {}
+        for manifest in _manifests(workspace, node, versions):
+            versions[node.key][manifest.partition] = manifest.data_version
+            folder = workspace.store.folder(manifest.asset, manifest.partition)
+            folder.mkdir(parents=True)
+            text = json.dumps(asdict(manifest), ensure_ascii=False, indent=1, sort_keys=True)
+            (folder / MANIFEST).write_text(text + "\n")
+            written += 1
+    return written
+
+
+def _manifests(workspace: Workspace, node: Node, versions: dict[str, dict[str | None, str]]) -> Iterator[Manifest]:
+    for partition in workspace.graph.partitions(node):
+        if node.version_of is not None:
+            version = node.version_of(workspace.benchmark, partition)
+        else:
+            version = digest_value([node.key, partition])
+        yield Manifest(
+            asset=node.key,
+            partition=partition,
+            data_version=version,
+            code_version=node.code_version,
+            inputs=expected_inputs(workspace.graph, node, partition, versions),
+            payload=f"{version[:8]}-00000000",
+            made_at=MADE_AT,
+            seconds=0.5,
+            summary={**VERSIONS_SUMMARY, "delivered": True},
+            checks={name: CHECK for name, _ in node.checks},
+        )

@@ -1,0 +1,158 @@
+"""The graph's events in a real PostgreSQL: in batches, read back, and whole again after the database crashed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster_postgres.event_log import PostgresEventLogStorage
+from dagster_postgres.utils import DagsterPostgresException
+
+from tests.deploy.server import PostgresServer
+from tests.graph.conftest import World
+from vvb_assets import publishing
+from vvb_assets.graph import Graph, Made, Node, Workspace
+from vvb_assets.partitions import Partitions
+from vvb_assets.progress import Silent
+from vvb_assets.provenance import asset_key, recorded_versions
+from vvb_assets.running import Report, Selection, open_instance, run_plan
+from vvb_assets.wiring import job_name, wire_op
+from vvb_resources.errors import StoreError
+from vvb_resources.store.home import Home
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+TASKS = tuple(f"t{number:02d}" for number in range(14))
+RUNS = 2 * len(TASKS)
+
+
+def definitions_of(world: World) -> dg.Definitions:
+    """The world's graph as Dagster definitions, wired as the platform's own graph is."""
+    graph = world.workspace().graph
+    partitions = Partitions(graph)
+    assets, jobs = [], []
+    for nodes in graph.ops():
+        assets.append(wire_op(nodes, partitions, world.workspace, _describe, lambda _: None))
+        selection = dg.AssetSelection.assets(*assets[-1].keys)
+        jobs.append(dg.define_asset_job(job_name(nodes[0].op_name), selection=selection))
+    return dg.Definitions(assets=assets, jobs=jobs, executor=dg.in_process_executor)
+
+
+def _describe(workspace: Workspace, node: Node, manifest: Any) -> Mapping[str, dg.MetadataValue]:
+    return {"n": dg.MetadataValue.int(1)}
+
+
+def run(world: World, instance: dg.DagsterInstance) -> Report:
+    return run_plan(
+        world.workspace(), definitions_of(world), instance, Selection(), rerun_held=False, listener=Silent()
+    )
+
+
+def on_disk(graph: Graph, workspace: Workspace) -> dict[str, dict[str | None, str]]:
+    """Data versions by asset and partition, as the manifests have them."""
+    return {
+        key: {p: m.data_version for p, m in workspace.store.manifests(key, graph.partitions(node)).items()}
+        for key, node in graph.nodes.items()
+    }
+
+
+def in_database(graph: Graph, instance: dg.DagsterInstance) -> dict[str, dict[str | None, str]]:
+    """The same as PostgreSQL has them."""
+    return {key: recorded_versions(instance, node) for key, node in graph.nodes.items()}
+
+
+@pytest.fixture
+def world(shared_home: Home) -> World:
+    return World(shared_home.root, tasks=TASKS)
+
+
+def test_events_go_in_batches_and_come_back(world: World, shared_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[list[str]] = []
+    stock = PostgresEventLogStorage.store_event_batch
+
+    def counted(self: PostgresEventLogStorage, events: Any) -> None:
+        batches.append([event.get_dagster_event().asset_key.to_user_string() for event in events])
+        stock(self, events)
+
+    monkeypatch.setattr(PostgresEventLogStorage, "store_event_batch", counted)
+    monkeypatch.setattr(publishing, "BATCH_SECONDS", 600.0)  # a slow machine sends smaller batches
+    with open_instance(shared_home) as instance:
+        assert type(instance.event_log_storage) is PostgresEventLogStorage
+        report = run(world, instance)
+        assert report.failed == {}
+        workspace = world.workspace()
+        versions = on_disk(workspace.graph, workspace)
+        assert [len(versions[key]) for key in ("rollout", "checked", "scored", "table")] == [RUNS, RUNS, RUNS, 1]
+        assert in_database(workspace.graph, instance) == versions
+
+        checked = [batch for batch in batches if "checked" in batch]
+        assert {key for batch in checked for key in batch} == {"checked"}, "a batch is of one asset"
+        assert list(map(len, checked)) == [publishing.BATCH_EVENTS, RUNS - publishing.BATCH_EVENTS]
+        event = instance.fetch_materializations(asset_key("checked"), limit=1).records[0].asset_materialization
+        assert event is not None
+        assert event.metadata["n"].value == 1
+        assert {"dagster/input_data_version/rollout", "dagster/input_data_version/limits"} <= set(event.tags or {})
+
+        world.files["limits", None] = "second"
+        assert run(world, instance).made["checked"] == RUNS
+        assert in_database(workspace.graph, instance) == on_disk(workspace.graph, workspace)
+        assert run(world, instance) == Report(), "nothing is left to make or to publish"
+
+
+class CrashingWorld(World):
+    """Calls `crash` before the twenty-seventh check is made, once."""
+
+    crash: Callable[[], None]
+    crashed_at: str | None = None
+
+    def _node(self, key: str, dims: Any, inputs: tuple[str, ...], **more: Any) -> Node:
+        node = super()._node(key, dims, inputs, **more)
+
+        def make(workspace: Workspace, of: Node, partition: str | None, out: Path) -> Made:
+            if key == "checked" and sum(n for (k, _), n in self.made.items() if k == key) == 26 and not self.crashed_at:
+                self.crashed_at = partition
+                self.crash()
+            return node.make(workspace, of, partition, out)
+
+        return replace(node, make=make)
+
+
+@pytest.mark.parametrize("comes_back", ["at once", "after the run has failed"])
+def test_a_database_that_crashes_in_the_middle_costs_no_work(
+    postgres: PostgresServer, shared_home: Home, comes_back: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if comes_back != "at once":
+        monkeypatch.setattr("dagster_postgres.utils.calculate_delay", lambda **_: 0.01)  # fail soon
+
+    def crash() -> None:
+        postgres.crash()
+        if comes_back == "at once":
+            postgres.start()
+
+    world = CrashingWorld(shared_home.root, tasks=TASKS)
+    world.crash = crash
+    with open_instance(shared_home) as instance:
+        if comes_back == "at once":
+            assert run(world, instance).failed == {}, "lost connections are made again"
+        else:
+            with pytest.raises(DagsterPostgresException):
+                run(world, instance)
+            postgres.start()
+            again = run(world, instance)
+            assert again.failed == {}
+            assert again.republished["checked"] > 0, "what was made but not logged is only logged"
+        assert world.crashed_at == "b|t12"
+        workspace = world.workspace()
+        assert set(world.made.values()) == {1}, "nothing was made twice"
+        assert len(world.made) == 3 * RUNS + 1
+        assert in_database(workspace.graph, instance) == on_disk(workspace.graph, workspace)
+
+
+def test_a_missing_settings_file_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VVB_DAGSTER_YAML", str(tmp_path / "none.yaml"))
+    with pytest.raises(StoreError, match=r"none.yaml: is missing -- mend VVB_DAGSTER_YAML"):
+        open_instance(Home(tmp_path, "world"))

@@ -1,0 +1,161 @@
+"""Code location, webserver and daemon as processes of their own on PostgreSQL, started as compose.yaml starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.deploy.server import PostgresServer
+from vvb_assets.running import open_instance
+from vvb_assets.settings import Settings
+from vvb_resources.store.home import CHECKOUT, Home
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+BACKFILL = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) {
+    __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+STATUS = """query($id: String!) { partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } } }"""
+STATS = """query($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { ... on AssetNode {
+    partitionStats { numMaterialized numFailed numPartitions } } } }"""
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+class Deployment:
+    """The three processes of compose.yaml on this machine: the same commands, other ports, no containers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ports = {"4000": str(free_port()), "3000": str(free_port())}
+        self.workspace = folder / "workspace.yaml"
+        text = (CHECKOUT / "deploy" / "workspace.yaml").read_text()
+        self.workspace.write_text(text.replace("host: code", "host: 127.0.0.1").replace("4000", self.ports["4000"]))
+        services = YAML(typ="safe").load((CHECKOUT / "deploy" / "compose.yaml").read_text())["services"]
+        self.commands = {name: services[name]["command"] for name in ("code", "webserver", "daemon")}
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str) -> None:
+        """Start one process by its command of compose.yaml."""
+        program, *arguments = self.commands[name]
+        places = {"0.0.0.0": "127.0.0.1", "/app/deploy/workspace.yaml": str(self.workspace), **self.ports}
+        arguments = [places.get(argument, argument) for argument in arguments]
+        with self.log(name).open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [str(Path(sys.executable).parent / program), *arguments],
+                stdout=log,
+                stderr=log,
+                cwd=CHECKOUT,
+                start_new_session=True,
+            )
+
+    def log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+    def end(self, name: str, number: signal.Signals) -> None:
+        """Signal a process and its children, and wait for it."""
+        process = self.processes.pop(name)
+        os.killpg(process.pid, number)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(20)
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        """A question to the webserver's GraphQL."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.ports['3000']}/graphql",
+            data=json.dumps({"query": query, "variables": variables}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            document = json.load(answer)
+        assert "errors" not in document, document["errors"]
+        return document["data"]
+
+    def stats(self, key: str) -> dict[str, int] | None:
+        """Partition counts of an asset; None while webserver or code location are not up, or after a crash (below)."""
+        try:
+            found = self.ask(STATS, key={"path": key.split("/")})["assetNodeOrError"]
+        except OSError:
+            return None
+        stats: dict[str, int] | None = found.get("partitionStats")
+        return stats
+
+    def wait_for(self, what: str, ready: Callable[[], bool]) -> None:
+        until = time.monotonic() + 180
+        while not ready():
+            for name, process in self.processes.items():
+                assert process.poll() is None, f"{name} ended:\n{self.log(name).read_text()[-3000:]}"
+            told = {name: self.log(name).read_text()[-1500:] for name in self.processes}
+            assert time.monotonic() < until, f"waited in vain for {what}: {told}"
+            time.sleep(0.5)
+
+    def backfill(self, key: str) -> str:
+        """Launch a backfill of all partitions of an asset; returns its id."""
+        parameters = {"assetSelection": [{"path": key.split("/")}], "allPartitions": True}
+        launched = self.ask(BACKFILL, p=parameters)["launchPartitionBackfill"]
+        assert launched["__typename"] == "LaunchBackfillSuccess", launched
+        return str(launched["backfillId"])
+
+    def status(self, backfill: str) -> str | None:
+        """Where a backfill stands; None when the webserver's first answer after a crash is an error."""
+        try:
+            return str(self.ask(STATUS, id=backfill)["partitionBackfillOrError"]["status"])
+        except urllib.error.HTTPError:
+            return None
+
+
+@pytest.fixture
+def deployment(shared_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+    monkeypatch.setenv("VVB_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("VVB_BENCHMARK", str(CHECKOUT / "tests" / "data" / "benchmark" / "small"))
+    with open_instance(Settings.resolve().open().home):
+        pass  # DAGSTER_HOME is set, and its dagster.yaml is the one for PostgreSQL
+    running = Deployment(tmp_path)
+    try:
+        for name in ("code", "webserver", "daemon"):
+            running.start(name)
+        yield running
+    finally:
+        for name in list(running.processes):
+            running.end(name, signal.SIGTERM)
+
+
+def test_a_backfill_outlives_a_killed_daemon_and_a_crashed_database(
+    deployment: Deployment, postgres: PostgresServer
+) -> None:
+    deployment.wait_for("the code location", lambda: deployment.stats("rubric") is not None)
+    whole = {"numMaterialized": 2, "numFailed": 0, "numPartitions": 2}
+
+    deployment.end("daemon", signal.SIGKILL)
+    backfill = deployment.backfill("rubric")
+    assert deployment.status(backfill) == "REQUESTED"
+    postgres.crash()
+    postgres.start()
+    deployment.start("daemon")
+    deployment.wait_for("the backfill", lambda: deployment.status(backfill) not in (None, "REQUESTED"))
+    assert deployment.status(backfill) == "COMPLETED_SUCCESS"
+    # The webserver answers with an error once for each pooled connection that the crash broke, then is well again.
+    deployment.wait_for("the counts", lambda: deployment.stats("rubric") == whole)
+
+    store = Settings.resolve().open().store
+    assert sorted(str(m.partition) for m in store.every() if m.asset == "rubric") == ["BRIDGE", "LESSON"]

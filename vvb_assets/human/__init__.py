@@ -1,0 +1,1 @@
+"""The human study: pair design, votes, Bradley-Terry strengths, and how far judges and people agree."""
