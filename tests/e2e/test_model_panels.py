@@ -17,7 +17,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.e2e.platform import REPOSITORY, Platform, copy_of_starter
-from tests.standin.answers import asked, score_of
+from tests.standin.answers import asked, score_of, status_of
 from tests.standin.server import Call, StandIn
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("models")]
@@ -207,6 +207,16 @@ def test_what_it_cost(platform: Asked) -> None:
         for panel, judge in (("J1", "argon"), ("J2", "flash"), ("J3", "omni"), ("J3", "sol"))
     }
     assert sum(row["usd"] for row in table) == pytest.approx(usd, rel=1e-9)
+
+
+def test_explain_leads_from_a_check_to_what_the_judge_wrote(platform: Asked) -> None:
+    check = next(c for c in rubric(platform, "ORBIT")["checks"] if c["modality"] == "visual")
+    told = platform.json("explain", SYSTEM, "ORBIT", check["id"])["panels"]
+    models = {panel: told[panel]["reply"]["model"] for panel in told}
+    assert models == {"J1": "gemini-4-argon", "J2": "gemini-3.8-flash", "J3": "gpt-5.6-sol"}
+    for answer in told.values():
+        assert answer["reply"]["said"]["status"] == answer["verdict"] == status_of(check["id"])
+        assert Path(answer["reply"]["file"]).is_file()
 
 
 def test_noise_asks_again_and_leaves_the_scores_alone(platform: Asked) -> None:
