@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.judges.models import make_judge
 from tests.judges.shapes import make_rubric, make_spec
 from tests.standin.server import StandIn
 from tests.standin.shapes import Fault
 from vvb_assets.panels.judging import judge_request
-from vvb_resources.benchmark.models import JudgeConfig
+from vvb_resources.benchmark.models import JudgeConfig, PanelConfig
 from vvb_resources.judges.instruments.observations import ObservationCache
 from vvb_resources.judges.providers.base import Services, provider_module
 from vvb_resources.judges.reading import read_reply
@@ -110,6 +112,20 @@ def test_an_answer_is_whole_and_its_tokens_are_those_billed(
     assert raw.usage["output"] + raw.usage.get("thinking", 0) == billed["output"]
 
 
+def test_the_papers_judges_fit_their_providers(service: StandIn, environment: None, tmp_path: Path) -> None:
+    made = {}
+    for file in sorted((Path(__file__).parents[2] / "task_data" / "paper" / "panels").glob("*.yaml")):
+        panel = PanelConfig.model_validate(YAML(typ="safe").load(file.read_text()))
+        for judge in panel.judges:
+            made[judge.id] = provider_module(judge.provider).create(judge, Services(ObservationCache(tmp_path)))
+    assert {name: type(provider).__name__ for name, provider in made.items()} == {
+        "argon": "GoogleProvider",
+        "flash": "GoogleProvider",
+        "omni": "CompatibleProvider",
+        "sol": "OpenAIProvider",
+    }
+
+
 def test_no_upload_is_left(service: StandIn, environment: None, clip: BlindedMedia, tmp_path: Path) -> None:
     assert answered("google", clip, tmp_path).outcome == "ok"
     assert service.files == {}
@@ -133,8 +149,6 @@ def test_a_stuck_upload_is_deleted_and_tried_again(
 def test_a_refused_schema_is_said_in_words(
     service: StandIn, environment: None, clip: BlindedMedia, tmp_path: Path
 ) -> None:
-    import dataclasses
-
     for provider in ("google", "openai", "openai_compatible", "anthropic"):
         judge = effective(make_judge(provider))
         made = provider_module(provider).create(judge, Services(ObservationCache(tmp_path)))
