@@ -36,6 +36,8 @@ def write_benchmark(folder: Path, tasks: int) -> Path:
         model, task_id = models[number % len(models)], f"T{number:04d}"
         target = folder / "tasks" / task_id
         shutil.copytree(model, target)
+        rubric = target / "rubric.yaml"
+        rubric.write_text(f"# {task_id}: no two files are alike\n" + rubric.read_text())
         spec = target / "task.yaml"
         spec.write_text(re.sub(r"(?m)^id: .*$", f"id: {task_id}", spec.read_text(), count=1))
     return folder

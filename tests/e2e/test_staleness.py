@@ -33,9 +33,13 @@ def stale(platform: Platform) -> set[tuple[str, str | None]]:
 
 
 def tables(platform: Platform) -> set[tuple[str, str | None]]:
-    """The unpartitioned assets behind run_scores: every manifest of theirs lies in a folder `_`."""
+    """The unpartitioned assets behind run_scores: every manifest of theirs lies in a folder `_`.
+
+    Configuration is not behind it, nor are the human ratings, which follow from the votes alone.
+    """
     names = {path.removesuffix("/_") for path in platform.manifests() if path.endswith("/_")}
-    fixed = {"sandbox_policy", "l1_limits", "catalogue", *(f"{panel}/panel_config" for panel in PANELS)}
+    fixed = {"sandbox_policy", "l1_limits", "catalogue", "study_design", "human_votes", "bradley_terry"}
+    fixed |= {*(f"{panel}/panel_config" for panel in PANELS)}
     return {(name, None) for name in names - fixed}
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -25,6 +25,7 @@ def pixels(png: bytes) -> np.ndarray:  # type: ignore[type-arg]
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 5), max_size=12), st.floats(0.01, 1))
 def test_labels_stand_apart_in_their_order(places: list[float], gap: float) -> None:
     moved = spread_apart(places, gap)

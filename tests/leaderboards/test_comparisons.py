@@ -128,6 +128,7 @@ def test_families_are_named_or_follow_from_judges() -> None:
 # --- against loops over plain rows, and a peer
 
 
+@settings(deadline=None)
 @given(st.tuples(*[st.integers(0, 40)] * 4))
 def test_kappa_equals_statsmodels(cells: tuple[int, int, int, int]) -> None:
     found = check_agreement(*cells)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.media.clips import MOVING, make_clip, remux
-from vvb_resources.media.boxes import read_layout
 from vvb_resources.media.container import check_container
+from vvb_resources.media.layout import read_layout
 
 NOT_MP4 = {
     "html": b"<html><body>503</body></html>",

@@ -8,11 +8,15 @@ import pytest
 
 from tests.media.clips import SILENCE, delivery, make_clip, remux, set_matrix
 from vvb_resources.errors import MediaError
+from vvb_resources.media.apart import probe_apart
 from vvb_resources.media.container import check_container
 from vvb_resources.media.delivery import find_delivery
 from vvb_resources.media.facts import SCHEMA, MediaFacts, Span, schema_text
 from vvb_resources.media.measure import measure
-from vvb_resources.media.preview import SHEET_BYTES, contact_sheet, waveform
+from vvb_resources.media.messages import levels, size_changes
+from vvb_resources.media.outputs import Outputs
+from vvb_resources.media.preview import SHEET_BYTES
+from vvb_resources.media.probe import probe
 
 
 def facts_of(video: Path, tmp_path: Path) -> MediaFacts:
@@ -156,13 +160,49 @@ def test_a_decode_that_takes_too_long_is_no_success(tmp_path: Path) -> None:
 
 
 def test_previews_are_small_pictures(clip: Path, tmp_path: Path) -> None:
-    sheet, wave = contact_sheet(clip, 1.0), waveform(clip)
-    assert sheet[:3] == b"\xff\xd8\xff"
-    assert wave[:8] == b"\x89PNG\r\n\x1a\n"
-    assert len(sheet) <= SHEET_BYTES
+    measure(find_delivery(clip), tmp_path, outputs=Outputs(tmp_path, sheet=True))
+    assert (tmp_path / "contact.jpg").read_bytes()[:3] == b"\xff\xd8\xff"
+    assert (tmp_path / "waveform.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     noise = make_clip(
         tmp_path / "n.mp4",
         picture="color=gray:size={size}:rate={rate}:duration={seconds},noise=alls=100",
         size="640x360",
     )
-    assert len(contact_sheet(noise, 1.0)) <= SHEET_BYTES
+    measure(find_delivery(noise), tmp_path, outputs=Outputs(tmp_path, sheet=True))
+    assert 10_000 < (tmp_path / "contact.jpg").stat().st_size <= SHEET_BYTES
+
+
+def test_a_header_that_asks_for_too_much_costs_a_child_only(clip: Path, tmp_path: Path) -> None:
+    with pytest.raises(MediaError, match="took too long"):
+        probe_apart(clip, tmp_path, deadline_s=0.001)
+    assert probe_apart(clip, tmp_path) == probe(clip)
+    audio = make_clip(tmp_path / "a.mp4", picture=None)
+    assert probe_apart(audio, tmp_path) == probe(audio)
+    (tmp_path / "text.mp4").write_text("no video")
+    with pytest.raises(MediaError, match="cannot be opened as an MP4"):
+        probe_apart(tmp_path / "text.mp4", tmp_path)
+
+
+def test_sizes_in_mid_stream_are_facts(tmp_path: Path) -> None:
+    log = (
+        "[vf#0:0 @ 0x5] [info] Reconfiguring filter graph because video parameters changed to "
+        "yuv420p(tv, bt709), 96x64, unspecified alpha\n"
+        "[vf#0:0 @ 0x5] [info] Reconfiguring filter graph because video parameters changed to "
+        "yuv420p(unknown, unknown), 64x48, unspecified alpha\n"
+    )
+    assert size_changes(log) == ((96, 64), (64, 48))
+    assert size_changes("[info] nothing\n") == ()
+
+
+def test_a_sound_in_two_stretches_is_measured_as_a_whole() -> None:
+    def stretch(address: str, peaks: list[float], rms: float, samples: int) -> str:
+        lines = [f"Channel: {place}\nPeak level dB: {peak}" for place, peak in enumerate(peaks, 1)]
+        text = "\n".join([*lines, "Overall", f"Peak level dB: {max(peaks)}", f"RMS level dB: {rms}"])
+        text += f"\nNumber of samples: {samples}"
+        return "".join(f"[Parsed_astats_0 @ {address}] [info] {line}\n" for line in text.split("\n"))
+
+    found = levels(stretch("0x1", [-20.0], -30.0, 1000) + stretch("0x2", [-26.0, -12.0], -20.0, 3000))
+    assert found is not None
+    assert (found.peaks, found.peak, found.samples) == ((-20.0, -12.0), -12.0, 4000)
+    # Power: (1000 * 10^-3 + 3000 * 10^-2) / 4000 = 0.00775, which is -21.107 dB.
+    assert found.rms == pytest.approx(-21.107, abs=0.001)

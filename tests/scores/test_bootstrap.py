@@ -15,27 +15,29 @@ def everything(values: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
 
 
 def test_weights_are_draws_of_whole_units(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each resample draws as many units as there are; chunks of another size leave the draws as they are."""
+    """Each resample draws as many units as there are; neither the size of a chunk nor the way changes the draws."""
     whole = np.concatenate(list(weights(7, 50, seed=3)))
     assert whole.shape == (50, 7)
     assert (whole.sum(axis=1) == 7).all()
     monkeypatch.setattr(bootstrap, "CHUNK_CELLS", 14)
     assert (np.concatenate(list(weights(7, 50, seed=3))) == whole).all()
     assert (np.concatenate(list(weights(7, 50, seed=4))) != whole).any()
+    monkeypatch.setattr(bootstrap, "ROW_BY_ROW", 1)
+    assert (np.concatenate(list(weights(7, 50, seed=3))) == whole).all()
     assert list(weights(0, 50, seed=3)) == []
 
 
 def test_means_are_means_of_the_units_drawn() -> None:
     values = np.arange(10.0).reshape(5, 2)
     means = resampled_means(values, everything(values), 20, seed=1)
-    drawn = np.random.default_rng(1).integers(0, 5, size=(20, 5), dtype=np.int32)
+    drawn = np.random.default_rng(1).integers(0, 5, size=(20, 5))
     assert means == pytest.approx(values[drawn].mean(axis=1))
 
 
 def test_unknown_units_do_not_count() -> None:
     values = np.array([[1.0], [np.nan], [4.0]])
     means = resampled_means(values, ~np.isnan(values), 500, seed=1)
-    drawn = np.random.default_rng(1).integers(0, 3, size=(500, 3), dtype=np.int32)
+    drawn = np.random.default_rng(1).integers(0, 3, size=(500, 3))
     for row, mean in zip(drawn, means[:, 0], strict=True):
         known = [values[i, 0] for i in row if i != 1]
         assert mean == pytest.approx(np.mean(known)) if known else np.isnan(mean)

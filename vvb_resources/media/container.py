@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from vvb_resources.media.boxes import Layout, read_layout
+from vvb_resources.media.layout import Layout, read_layout
 
 MAX_BYTES = 4 << 30
 

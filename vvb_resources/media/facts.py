@@ -16,9 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vvb_resources.errors import MediaError
 from vvb_resources.media.container import ContainerFault
-from vvb_resources.store.atomic import write_text
 
-VERSION = 1
+VERSION = 2
 SCHEMA = Path(__file__).parent / "schemas" / "media_facts.schema.json"
 
 Exact = Annotated[str, Field(pattern=r"^-?\d+/[1-9]\d*$", description="a fraction, numerator/denominator")]
@@ -86,6 +85,9 @@ class VideoFacts(Record):
     time_base: Exact
     header_frames: int = Field(description="samples in the header's table; 0 in fragmented files")
     header_fps: Exact | None
+    changes: tuple[tuple[int, int], ...] = Field(
+        default=(), description="coded sizes that the picture changes to in mid-stream"
+    )
 
 
 class TimingFacts(Record):
@@ -216,6 +218,8 @@ def schema_text() -> str:
 
 def write_schema() -> None:
     """Bring the schema file up to date: `python -m vvb_resources.media.facts`."""
+    from vvb_resources.store.atomic import write_text  # brings polars: half a second that reading facts need not pay
+
     write_text(SCHEMA, schema_text())
 
 

@@ -24,6 +24,13 @@ def sample_times(duration_s: float, fps: float, min_frames: int = 1, max_frames:
     part of it when it gives more than `max_frames`. Raises ValueError on a rate or
     bounds that are not positive or not in order.
     """
+    length = max(Fraction(str(duration_s)), Fraction(1, 1000))
+    step = sample_step(duration_s, fps, min_frames, max_frames)
+    return tuple(float(k * step) for k in range(-(-length // step)))
+
+
+def sample_step(duration_s: float, fps: float, min_frames: int = 1, max_frames: int = 600) -> Fraction:
+    """Seconds between the instants of `sample_times`, exactly. Raises ValueError as it does."""
     if fps <= 0 or not 1 <= min_frames <= max_frames:
         raise ValueError(f"bad sampling: fps {fps:g}, {min_frames} to {max_frames} frames")
     length = max(Fraction(str(duration_s)), Fraction(1, 1000))
@@ -38,8 +45,7 @@ def sample_times(duration_s: float, fps: float, min_frames: int = 1, max_frames:
     part = 1
     while count(step * part / multiple) > max_frames:
         part += 1
-    step = step * part / multiple
-    return tuple(float(k * step) for k in range(count(step)))
+    return step * part / multiple
 
 
 def read_frames(video: Path, times: Sequence[float], max_side: int = 1280) -> Iterator[tuple[float, NDArray[np.uint8]]]:
@@ -57,7 +63,7 @@ def read_frames(video: Path, times: Sequence[float], max_side: int = 1280) -> It
     facts = probe(video).video
     if facts is None:
         raise MediaError("no picture stream", where=video.name)
-    size = _fitted(facts, max_side)
+    size = fitted(facts, max_side)
     waiting = list(times)
     shown: Any | None = None
     picture: NDArray[np.uint8] | None = None
@@ -96,8 +102,8 @@ def _decoded(container: Any, stream: Any) -> Iterator[Any]:
         yield from frames
 
 
-def _fitted(facts: VideoProbe, max_side: int) -> tuple[int, int]:
-    """Width and height to scale to, before the turn."""
+def fitted(facts: VideoProbe, max_side: int) -> tuple[int, int]:
+    """Width and height to scale to, before the turn, so that the longest side is at most `max_side` pixels."""
     wide, high = round(facts.width * facts.sar), facts.height
     share = min(1.0, max_side / max(wide, high, 1))
     return max(1, round(wide * share)), max(1, round(high * share))

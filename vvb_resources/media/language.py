@@ -1,67 +1,23 @@
 """Which language is spoken, judged on windows of speech only: a silent window would come out as some language.
 
-The model is a multilingual Whisper, named by `VVB_WHISPER_MODEL` (a folder, or a name whose weights are already in the
-local cache). Nothing is ever downloaded; without a model the language is unmeasured, with the reason.
+The model is a multilingual Whisper, named by `VVB_WHISPER_MODEL` (engines.py says how). Nothing is ever downloaded;
+without a model the language is unmeasured, with the reason.
 """
 
 from __future__ import annotations
 
 import os
-from functools import lru_cache
-from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vvb_resources.errors import MediaError
+from vvb_resources.media.engines import SETTING, LanguageModel, load_model
 from vvb_resources.media.facts import LanguageFacts, LanguageWindow, Span
 
 RATE = 16_000
 WINDOW_S = 30.0  # what Whisper hears at once
 SHORTEST_S = 1.0
-SETTING = "VVB_WHISPER_MODEL"
-
-
-class LanguageModel(Protocol):
-    """Anything that names the language of speech."""
-
-    @property
-    def name(self) -> str:
-        """Engine and model, for the record."""
-
-    def detect(self, pcm: NDArray[np.float32]) -> tuple[str, float]:
-        """Most probable language (ISO 639-1) and its probability of mono 16 kHz speech, shape (n,), at most 30 s."""
-
-
-class FasterWhisper:
-    """A CTranslate2 Whisper model on the CPU, from a folder or the local cache."""
-
-    def __init__(self, model: str) -> None:
-        """Load `model`. Raises MediaError when it is not there, cannot be read or knows only English."""
-        try:
-            from faster_whisper import WhisperModel
-
-            self._model = WhisperModel(model, device="cpu", compute_type="int8", cpu_threads=2, local_files_only=True)
-        except (ImportError, OSError, RuntimeError, ValueError) as error:
-            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            raise MediaError(f"speech model {model!r} cannot be loaded ({reason})", remedy=f"see {SETTING}") from error
-        if not self._model.model.is_multilingual:
-            raise MediaError(f"speech model {model!r} is not multilingual", remedy=f"see {SETTING}")
-        self._name = f"faster-whisper {Path(model).name}"
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    def detect(self, pcm: NDArray[np.float32]) -> tuple[str, float]:
-        language, p, _ = self._model.detect_language(audio=pcm)
-        return str(language), float(p)
-
-
-@lru_cache(maxsize=2)
-def _loaded(model: str) -> FasterWhisper:
-    return FasterWhisper(model)
 
 
 def language_facts(
@@ -78,7 +34,7 @@ def language_facts(
     if not chosen:
         return LanguageFacts(measured=False, reason=f"no speech model: set {SETTING} to a multilingual Whisper model")
     try:
-        loaded = _loaded(chosen) if isinstance(chosen, str) else chosen
+        loaded = load_model(chosen) if isinstance(chosen, str) else chosen
     except MediaError as error:
         return LanguageFacts(measured=False, reason=str(error))
     windows = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,29 +12,45 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from vvb_resources.media.frames import read_frames
-from vvb_resources.media.sound import read_sound
 
 COLUMNS, ROWS = 4, 3
 CELL = 200  # pixels: longest side of a picture of the sheet
 SHEET_BYTES = 60_000
 WAVE_SIZE = (800, 120)
-WAVE_RATE = 8_000
+SPREAD = 24 / 23  # the last of twelve pictures lies in the middle of the last twelfth
 GROUND, INK, LABEL = (24, 26, 32), (96, 170, 255), (235, 235, 235)
 
 
-def contact_sheet(video: Path, duration_s: float) -> bytes:
-    """Twelve pictures spread evenly over `duration_s`, each with its second, as one JPEG of at most 60 kB.
+def leave_previews(
+    folder: Path,
+    video: Path | None,
+    duration_s: float,
+    pictures: Sequence[tuple[float, NDArray[np.uint8]]],
+    pcm: NDArray[np.int16],
+) -> None:
+    """Write `contact.jpg` and, with sound, `waveform.png` into `folder`.
 
-    Raises MediaError when there is no picture to decode.
+    `pictures` of the decode (second, RGB of height x width x 3) cover the video if its header told its length truly.
+    Otherwise they are read from `video`, once more; None forbids it, since a damaged file is decoded in no process of
+    ours. `pcm`: shape (n, channels).
     """
-    count = COLUMNS * ROWS
-    times = [duration_s * (place + 0.5) / count for place in range(count)]
-    shown = list(read_frames(video, times, CELL))
-    height, width = shown[0][1].shape[:2]
+    whole = len(pictures) >= COLUMNS * ROWS and abs(pictures[-1][0] * SPREAD - duration_s) <= duration_s / 4
+    if video is not None and not whole:
+        times = [duration_s * (place + 0.5) / (COLUMNS * ROWS) for place in range(COLUMNS * ROWS)]
+        pictures = list(read_frames(video, times, CELL))
+    if pictures:
+        (folder / "contact.jpg").write_bytes(contact_sheet(pictures))
+    if len(pcm):
+        (folder / "waveform.png").write_bytes(waveform(pcm))
+
+
+def contact_sheet(pictures: Sequence[tuple[float, NDArray[np.uint8]]]) -> bytes:
+    """The first twelve `pictures`, all of one size, each with its second, as one JPEG of at most 60 kB."""
+    height, width = pictures[0][1].shape[:2]
     sheet = Image.new("RGB", (COLUMNS * width, ROWS * height), GROUND)
     draw = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(size=12)
-    for place, (time, picture) in enumerate(shown):
+    for place, (time, picture) in enumerate(pictures[: COLUMNS * ROWS]):
         corner = (place % COLUMNS * width, place // COLUMNS * height)
         sheet.paste(Image.fromarray(picture), corner)
         at = (corner[0] + 4, corner[1] + 3)
@@ -42,9 +59,8 @@ def contact_sheet(video: Path, duration_s: float) -> bytes:
     return _jpeg(sheet)
 
 
-def waveform(video: Path) -> bytes:
-    """Peak level over time in any channel, linear, as a PNG of 800x120; a flat line when there is no sound."""
-    pcm = read_sound(video, WAVE_RATE, mono=False)
+def waveform(pcm: NDArray[np.int16]) -> bytes:
+    """Peak level over time in any channel of `pcm` (shape (n, channels)), linear, as a PNG of 800x120."""
     width, height = WAVE_SIZE
     picture = Image.new("RGB", WAVE_SIZE, GROUND)
     draw = ImageDraw.Draw(picture)
@@ -56,13 +72,13 @@ def waveform(video: Path) -> bytes:
     return data.getvalue()
 
 
-def _column_peaks(pcm: NDArray[np.float32], columns: int) -> NDArray[np.float32]:
-    """Peak of each of `columns` equal stretches of (channels, n) samples."""
-    if pcm.size == 0:
-        return np.zeros(columns, dtype=np.float32)
-    loudest = np.abs(pcm).max(axis=0)
-    edges = np.linspace(0, len(loudest), columns + 1).astype(int)
-    peaks = [loudest[a : max(b, a + 1)].max(initial=0.0) for a, b in pairwise(edges)]
+def _column_peaks(pcm: NDArray[np.int16], columns: int) -> NDArray[np.float32]:
+    """Peak (full scale 1) of each of `columns` equal stretches of (n, channels) samples."""
+    edges = np.linspace(0, len(pcm), columns + 1).astype(int)
+    peaks = [
+        max(int(part.max(initial=0)), -int(part.min(initial=0))) / 32768
+        for part in (pcm[a : max(b, a + 1)] for a, b in pairwise(edges))
+    ]
     return np.array(peaks, dtype=np.float32)
 
 

@@ -13,7 +13,7 @@ import av
 from av.error import FFmpegError
 
 from vvb_resources.errors import MediaError
-from vvb_resources.media.boxes import read_layout
+from vvb_resources.media.layout import read_layout
 from vvb_resources.media.tools import MAX_PIXELS, input_url
 
 # PyAV's names of decoders where they are not the codec's name.
@@ -45,6 +45,11 @@ class VideoProbe:
         """Size as a viewer sees it: the sample aspect ratio stretches the width, a quarter turn swaps the sides."""
         wide, high = round(self.width * self.sar), self.height
         return (high, wide) if self.rotation in (90, -90) else (wide, high)
+
+    @property
+    def ends_s(self) -> float | None:
+        """Second at which the header says that the picture ends; None when it does not say."""
+        return float(self.start) + self.duration_s if self.duration_s else None
 
 
 @dataclass(frozen=True)

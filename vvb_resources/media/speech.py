@@ -16,14 +16,30 @@ THRESHOLD = 0.5
 MIN_SPEECH_MS = 250
 MIN_SILENCE_MS = 300
 PAD_MS = 50
+PART = RATE * 180
 
 
 def speech_segments(pcm: NDArray[np.float32]) -> tuple[Span, ...]:
-    """Stretches of speech in `pcm` (mono, 16 kHz, shape (n,)), seconds. Raises ImportError without faster-whisper."""
+    """Stretches of speech in `pcm` (mono, 16 kHz, shape (n,)), seconds. Raises ImportError without faster-whisper.
+
+    Three minutes are heard at once, so that memory does not grow with length; stretches that a cut between two parts
+    divides are joined again.
+    """
+    spans: list[Span] = []
+    for at in range(0, pcm.size, PART):
+        for span in _heard(pcm[at : at + PART], at / RATE):
+            if spans and at and span.start - spans[-1].end < MIN_SILENCE_MS / 1000 and spans[-1].end <= at / RATE:
+                spans[-1] = Span(start=spans[-1].start, end=span.end)
+            else:
+                spans.append(span)
+    return tuple(spans)
+
+
+def _heard(pcm: NDArray[np.float32], offset_s: float) -> list[Span]:
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
     if pcm.size < RATE // 10:
-        return ()
+        return []
     options = VadOptions(
         threshold=THRESHOLD,
         min_speech_duration_ms=MIN_SPEECH_MS,
@@ -32,7 +48,10 @@ def speech_segments(pcm: NDArray[np.float32]) -> tuple[Span, ...]:
     )
     found = get_speech_timestamps(np.ascontiguousarray(pcm, dtype=np.float32), options, sampling_rate=RATE)
     length = len(pcm) / RATE
-    return tuple(Span(start=round(s["start"] / RATE, 3), end=round(min(s["end"] / RATE, length), 3)) for s in found)
+    return [
+        Span(start=round(offset_s + s["start"] / RATE, 3), end=round(offset_s + min(s["end"] / RATE, length), 3))
+        for s in found
+    ]
 
 
 def video_speech(video: Path) -> tuple[Span, ...]:

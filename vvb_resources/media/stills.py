@@ -25,43 +25,61 @@ SHORTEST_S = 0.5
 
 
 class PictureMeter:
-    """Takes frames one by one (`add`), then tells their stretches in time (`facts`)."""
+    """Takes frames in batches (`add`), then tells their stretches in time (`facts`)."""
 
     def __init__(self) -> None:
         self.frames = 0
         self._black: list[tuple[int, int]] = []  # first frame, first frame after it
         self._black_from: int | None = None
         self._still: list[tuple[int, int]] = []
-        self._anchor: NDArray[np.int16] | None = None
+        self._anchor: NDArray[np.uint8] | None = None
         self._anchor_at = 0
-        self._previous: NDArray[np.int16] | None = None
+        self._previous: NDArray[np.uint8] | None = None
         self._luma = self._contrast = self._changed = 0.0
         self._scenes = 0
 
-    def add(self, frame: NDArray[np.uint8]) -> None:
-        """Take the next frame: grey values, shape (90, 160)."""
-        place = self.frames
-        grey = frame.astype(np.int16)
-        mean = float(grey.mean())
-        self._luma += mean
-        self._contrast += float(grey.std())
-        black = mean <= BLACK_MEAN and int(grey.max()) - int(grey.min()) <= BLACK_RANGE
+    def add(self, frames: NDArray[np.uint8]) -> None:
+        """Take the next frames: grey values, shape (n, 90, 160) or of one frame (90, 160)."""
+        batch = frames.reshape(-1, HEIGHT * WIDTH)
+        if not len(batch):
+            return
+        means = batch.mean(axis=1, dtype=np.float64)
+        # Whole numbers: sums of squares of a batch's grey values are exact in 64 bits.
+        squares = np.einsum("ij,ij->i", batch, batch, dtype=np.int64, casting="safe") / batch.shape[1]
+        self._luma += float(means.sum())
+        self._contrast += float(np.sqrt(np.maximum(squares - means**2, 0.0)).sum())
+        ranges = batch.max(axis=1).astype(int) - batch.min(axis=1)
+        black = (means <= BLACK_MEAN) & (ranges <= BLACK_RANGE)
+        before = batch[:1] if self._previous is None else self._previous[np.newaxis]
+        steps = _distance(batch, np.concatenate([before, batch[:-1]]))
+        shares = (steps > CHANGED_LEVELS).mean(axis=1)
+        self._changed += float(shares.sum())
+        self._scenes += int((shares >= SCENE_SHARE).sum())
+        largest = steps.max(axis=1)
+        for place, frame in enumerate(batch, self.frames):
+            at = place - self.frames
+            self._note_black(place, bool(black[at]))
+            self._note_still(place, frame, int(largest[at]))
+        self._previous = batch[-1]
+        self.frames += len(batch)
+
+    def _note_black(self, place: int, black: bool) -> None:
         if black and self._black_from is None:
             self._black_from = place
         elif not black and self._black_from is not None:
             self._black.append((self._black_from, place))
             self._black_from = None
-        if self._previous is not None:
-            share = float((np.abs(grey - self._previous) > CHANGED_LEVELS).mean())
-            self._changed += share
-            self._scenes += share >= SCENE_SHARE
+
+    def _note_still(self, place: int, frame: NDArray[np.uint8], step: int) -> None:
+        """`step`: largest change from the frame before, which often is the stretch's first frame already."""
         if self._anchor is None:
-            self._anchor = grey
-        elif int(np.abs(grey - self._anchor).max()) > STILL_LEVELS:
+            self._anchor = frame
+            return
+        if self._anchor_at != place - 1:
+            step = int(_distance(frame, self._anchor).max())
+        if step > STILL_LEVELS:
             self._end_still(place)
-            self._anchor, self._anchor_at = grey, place
-        self._previous = grey
-        self.frames += 1
+            self._anchor, self._anchor_at = frame, place
 
     def facts(self, stamps: Sequence[Fraction], end: Fraction) -> PictureFacts:
         """Facts of the frames taken so far, shown at `stamps` (seconds), over at `end`. Raises ValueError if none."""
@@ -86,6 +104,11 @@ class PictureMeter:
     def _end_still(self, place: int) -> None:
         if place - self._anchor_at > 1:
             self._still.append((self._anchor_at, place))
+
+
+def _distance(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Absolute difference, without leaving 8 bits."""
+    return np.maximum(one, other) - np.minimum(one, other)
 
 
 def _spans(runs: list[tuple[int, int]], stamps: Sequence[Fraction], end: Fraction) -> tuple[tuple[Span, ...], float]:

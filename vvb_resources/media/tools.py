@@ -60,19 +60,23 @@ class Ended:
 
 
 @contextmanager
-def ffmpeg(args: Sequence[str], *, log: Path, deadline_s: float) -> Iterator[tuple[IO[bytes], Callable[[], Ended]]]:
-    """Run ffmpeg with `args`; yields its standard output and a function that waits for its end.
+def child(
+    command: Sequence[str], *, log: Path, deadline_s: float, memory_bytes: int = MEMORY_BYTES, python_path: str = ""
+) -> Iterator[tuple[IO[bytes], Callable[[], Ended]]]:
+    """Run `command` within limits; yields its standard output and a function that waits for its end.
 
-    `log` is the file that takes its messages. The whole process group is dead when the context is left, whatever
-    happened inside. Raises MediaError when the program cannot be started.
+    `log` is the file that takes its messages; its folder is the working folder and the home. The environment is empty
+    but for locale, PATH and `python_path`: no setting, proxy or key reaches the child. The whole process group is dead
+    when the context is left, whatever happened inside. Raises MediaError when the program cannot be started.
     """
-    command = [ffmpeg_program(), "-hide_banner", "-nostdin", "-nostats", "-y", *args]
-    environment = {"LC_ALL": "C", "AV_LOG_FORCE_NOCOLOR": "1", "PATH": os.defpath}
+    environment = {"LC_ALL": "C", "AV_LOG_FORCE_NOCOLOR": "1", "PATH": os.defpath, "HOME": str(log.parent)}
+    if python_path:
+        environment["PYTHONPATH"] = python_path
     timed_out = threading.Event()
     with log.open("wb") as messages:
         try:
-            child = subprocess.Popen(
-                command,
+            process = subprocess.Popen(
+                list(command),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=messages,
@@ -81,30 +85,38 @@ def ffmpeg(args: Sequence[str], *, log: Path, deadline_s: float) -> Iterator[tup
                 start_new_session=True,
             )
         except OSError as error:
-            raise MediaError(f"ffmpeg cannot be started ({error})", where=command[0]) from error
-    assert child.stdout is not None
-    _limit(child.pid, cpu_s=int(deadline_s * THREADS) + 10)
+            raise MediaError(f"a media tool cannot be started ({error})", where=command[0]) from error
+    assert process.stdout is not None
+    _limit(process.pid, cpu_s=int(deadline_s * THREADS) + 10, memory_bytes=memory_bytes)
 
     def stop_late() -> None:
         timed_out.set()
-        _kill(child.pid)
+        _kill(process.pid)
 
     watchdog = threading.Timer(deadline_s, stop_late)
     watchdog.daemon = True
     watchdog.start()
 
     def wait() -> Ended:
-        code = child.wait()
+        code = process.wait()
         return Ended(code, timed_out.is_set(), _read_log(log))
 
     try:
-        yield child.stdout, wait
+        yield process.stdout, wait
     finally:
         watchdog.cancel()
-        if child.poll() is None:
-            _kill(child.pid)
-        child.stdout.close()
-        child.wait()
+        if process.poll() is None:
+            _kill(process.pid)
+        process.stdout.close()
+        process.wait()
+
+
+@contextmanager
+def ffmpeg(args: Sequence[str], *, log: Path, deadline_s: float) -> Iterator[tuple[IO[bytes], Callable[[], Ended]]]:
+    """Run ffmpeg with `args` as a `child`. Raises MediaError when the program cannot be started."""
+    command = [ffmpeg_program(), "-hide_banner", "-nostdin", "-nostats", "-y", *args]
+    with child(command, log=log, deadline_s=deadline_s) as running:
+        yield running
 
 
 def run_ffmpeg(args: Sequence[str], *, work: Path, deadline_s: float = 600.0) -> tuple[bytes, Ended]:
@@ -114,12 +126,12 @@ def run_ffmpeg(args: Sequence[str], *, work: Path, deadline_s: float = 600.0) ->
         return data, wait()
 
 
-def _limit(pid: int, *, cpu_s: int) -> None:
+def _limit(pid: int, *, cpu_s: int, memory_bytes: int) -> None:
     """Limits set on the running child: a `preexec_fn` is not safe in a program with threads."""
     if not hasattr(resource, "prlimit"):  # not Linux: deadline and pixel limit remain
         return
     limits = {
-        resource.RLIMIT_AS: MEMORY_BYTES,
+        resource.RLIMIT_AS: memory_bytes,
         resource.RLIMIT_FSIZE: OUTPUT_BYTES,
         resource.RLIMIT_CPU: cpu_s,
         resource.RLIMIT_CORE: 0,
