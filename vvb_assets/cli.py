@@ -23,6 +23,7 @@ COMMANDS = {
     "l1": "l1",
     "import": "import_",
     "score": "score",
+    "judges": "judges",
     "sql": "sql",
     "fit": "fit",
     "pairs": "pairs",

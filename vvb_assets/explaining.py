@@ -13,6 +13,9 @@ from PIL import Image
 from vvb_assets.graph import Workspace, run_key
 from vvb_assets.panels.make import load_judgment, reply_store
 from vvb_resources.errors import VvbError
+from vvb_resources.judges.providers.base import provider_module
+from vvb_resources.judges.reply_json import parse_document
+from vvb_resources.judges.types import RawReply
 from vvb_resources.media.blinding import BlindedMedia
 from vvb_resources.media.frames import read_frames
 from vvb_resources.store.artifacts import Manifest
@@ -107,19 +110,18 @@ def _evidence(workspace: Workspace, panel: str, partition: str, row: dict[str, A
         reply = {
             "key": row["reply_key"],
             "file": str(replies.root / replies.reference(row["reply_key"])),
-            "said": _said(raw.body if raw else b"", str(row["check"])),
+            "said": _said(raw, str(row["check"])),
             "parts": replies.parts(row["reply_key"]),
             "model": judge.model if judge else None,
         }
     return {**row, "frame": frame, "reply": reply}
 
 
-def _said(body: bytes, check_id: str) -> Any:
-    """The raw reply's own row on a check, when it is JSON of the wire format (else its file is all)."""
-    try:
-        return next((row for row in json.loads(body).get("checks", []) if row.get("id") == check_id), None)
-    except (ValueError, AttributeError):
-        return None
+def _said(raw: RawReply | None, check_id: str) -> Any:
+    """The row of a raw reply as the judge wrote it; null when it is not there."""
+    text = provider_module(raw.provider).reply_text(raw.body) if raw else ""
+    rows = [row for row in parse_document(text).checks if isinstance(row, dict)]
+    return next((row for row in rows if row.get("id") == check_id), None)
 
 
 def _save_frame(media: BlindedMedia, instant: float, path: Path) -> Path:

@@ -49,11 +49,15 @@ class Stale:
 
 @dataclass
 class Plan:
-    """`stale` is what `vvb run` would make, in order; `held` what it would leave alone; `fresh` counts the rest."""
+    """`stale` is what `vvb run` would make, in order; `held` what it would leave alone; `fresh` counts the rest.
+
+    `judging`: calls, tokens and USD by panel, judge and system, where they were estimated (panels/estimates.py).
+    """
 
     stale: list[Stale] = field(default_factory=list)
     held: list[Stale] = field(default_factory=list)
     fresh: int = 0
+    judging: list[dict[str, Any]] = field(default_factory=list)
 
     def of(self, key: str) -> list[str | None]:
         """Partitions of one asset that are to be made."""
@@ -62,7 +66,8 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """The `vvb plan --json` document."""
         unpriced = any(item.usd is None for item in self.stale)
-        return {
+        judging = {"judging": self.judging} if self.judging else {}
+        return judging | {
             "stale": [item.to_json() for item in self.stale],
             "held": [item.to_json() for item in self.held],
             "totals": {

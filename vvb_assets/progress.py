@@ -10,13 +10,18 @@ from vvb_assets.graph import Node
 
 
 class Progress(Protocol):
-    """A listener: told what is about to be made, and of each partition that was finished or failed."""
+    """A listener: told what is about to be made, and of each partition that was finished, failed or put off.
+
+    Put off (`paused`): a limit of money was reached before it could be judged.
+    """
 
     def begin(self, node: Node, total: int) -> None: ...
 
     def done(self, node: Node, partition: str | None, made: bool) -> None: ...
 
     def failed(self, node: Node, partition: str | None, why: str) -> None: ...
+
+    def paused(self, node: Node, partition: str | None, why: str) -> None: ...
 
 
 class Silent:
@@ -29,6 +34,9 @@ class Silent:
         return
 
     def failed(self, node: Node, partition: str | None, why: str) -> None:
+        return
+
+    def paused(self, node: Node, partition: str | None, why: str) -> None:
         return
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from vvb_assets.graph import Node, Workspace, split_run
+from vvb_assets.graph import Node, Workspace, name_of, split_run
 from vvb_assets.plan import Plan, make_plan
 from vvb_assets.progress import Progress, current_progress, listening
 from vvb_assets.provenance import asset_key, recorded_versions
@@ -58,11 +58,12 @@ class Selection:
 
 @dataclass
 class Report:
-    """What a run did. `failed` maps an asset's partition to the reason."""
+    """What a run did. `failed` and `paused` (a limit of money was reached) map an asset's partition to the reason."""
 
     made: dict[str, int] = field(default_factory=dict)
     republished: dict[str, int] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    paused: dict[str, str] = field(default_factory=dict)
     held: int = 0
 
     @property
@@ -85,8 +86,12 @@ class Teller:
         self.listener.done(node, partition, made)
 
     def failed(self, node: Node, partition: str | None, why: str) -> None:
-        self.report.failed[f"{node.op_name}[{partition}]" if partition else node.op_name] = why
+        self.report.failed[name_of(node.op_name, partition)] = why
         self.listener.failed(node, partition, why)
+
+    def paused(self, node: Node, partition: str | None, why: str) -> None:
+        self.report.paused[name_of(node.op_name, partition)] = why
+        self.listener.paused(node, partition, why)
 
 
 def prepare_home(home: Home) -> None:

@@ -22,7 +22,7 @@ from vvb_assets.partitions import Partitions
 from vvb_assets.progress import current_progress
 from vvb_assets.provenance import asset_key
 from vvb_assets.publishing import Collector, Describe, Publisher, check_evaluation
-from vvb_resources.errors import VvbError
+from vvb_resources.errors import PausedError, VvbError
 
 Load = Callable[[], Workspace]
 
@@ -140,6 +140,11 @@ def _make_all(
                 submit(todo)
                 try:
                     outcomes = future.result()
+                except PausedError as pause:
+                    # A limit of money is no fault: the partition stays as it is, and the next run goes on with it.
+                    context.log.warning(f"paused: {name_of(nodes[0].key, key)}: {_one_line(pause)}")
+                    progress.paused(nodes[0], key, _one_line(pause))
+                    continue
                 except Exception as error:
                     failures[str(key or nodes[0].key)] = _one_line(error)
                     context.log.error(f"{name_of(nodes[0].key, key)}: {_one_line(error)}", exc_info=error)

@@ -38,5 +38,9 @@ class JudgeError(VvbError):
     """A judge could not be asked, or is configured wrongly."""
 
 
+class PausedError(VvbError):
+    """Work stopped before a limit of money: not a fault. What is left is made by the next run with a higher limit."""
+
+
 class ResultsError(VvbError):
     """Results that were handed in are inconsistent."""

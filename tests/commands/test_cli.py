@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.e2e.platform import STARTER
@@ -85,8 +86,9 @@ def test_a_benchmark_without_tasks_runs_to_empty_tables(tmp_path: Path) -> None:
 def test_every_command_has_an_example(name: str) -> None:
     command = cli.get_command(None, name)  # type: ignore[arg-type]
     assert command is not None
-    assert f"Example:  vvb {name}" in (command.help or "")
-    assert any(p.name == "as_json" for p in command.params) or name == "ui"
+    for each in command.commands.values() if isinstance(command, click.Group) else [command]:
+        assert f"Example:  vvb {name}" in (each.help or "")
+        assert any(p.name == "as_json" for p in each.params) or name == "ui"
 
 
 def test_dry_run_shows_the_plan_and_makes_nothing(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ class ScriptedProvider:
 
     VERSION = "scripted 1"
     MEASURES = True
+    PAID = False
 
     def __init__(self, script: Answer) -> None:
         self.script = script
@@ -42,6 +43,12 @@ class ScriptedProvider:
 
     def create(self, judge: object, services: object) -> ScriptedProvider:
         return self
+
+    def media_tokens(self, judge: object, duration_s: float, width: int, height: int) -> int:
+        return 0
+
+    def close(self) -> None:
+        return
 
     def reply_text(self, body: bytes) -> str:
         return body.decode()

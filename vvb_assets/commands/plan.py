@@ -11,6 +11,7 @@ from rich.table import Table
 
 from vvb_assets.commands.common import benchmark_options, echo_json, json_option, open_workspace
 from vvb_assets.graph import Workspace
+from vvb_assets.panels.estimates import with_estimates
 from vvb_assets.plan import Plan, Reason, Stale, make_plan
 
 EXAMPLES = 3
@@ -26,7 +27,7 @@ def command(benchmark: Path | None, panels: Path | None, rerun_rollouts: bool, a
     Example:  vvb plan --json | jq .totals
     """
     _, workspace = open_workspace(benchmark, panels)
-    plan = make_plan(workspace, rerun_held=rerun_rollouts)
+    plan = with_estimates(workspace, make_plan(workspace, rerun_held=rerun_rollouts))
     if as_json:
         echo_json(plan.to_json())
     else:
@@ -53,6 +54,8 @@ def show_plan(workspace: Workspace, plan: Plan) -> None:
             f"held: {len(plan.held)} rollouts are stale ({causes}): {shown}"
             f"{' ...' if len(plan.held) > EXAMPLES else ''}; make them again with vvb run --rerun-rollouts"
         )
+    if any(row["input_tokens"] for row in plan.judging):
+        console.print(_judging_table(plan))
     totals = plan.to_json()["totals"]
     if not plan.stale:
         console.print(f"nothing is missing or stale: {plan.fresh} artifacts are fresh")
@@ -62,6 +65,20 @@ def show_plan(workspace: Workspace, plan: Plan) -> None:
         f"{totals['partitions']} partitions to make at most, {totals['calls']} judge calls ({usd}); "
         f"{plan.fresh} are fresh. An input that turns out unchanged makes nothing downstream."
     )
+
+
+def _judging_table(plan: Plan) -> Table:
+    """Calls, tokens and USD of judging by panel, judge and system."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("panel", "judge", "model", "system"):
+        table.add_column(column)
+    for column in ("calls", "tokens in", "tokens out", "USD", "USD at most"):
+        table.add_column(column, justify="right")
+    for row in plan.judging:
+        amounts = ["unpriced" if row[name] is None else f"{row[name]:.2f}" for name in ("usd", "usd_most")]
+        counts = [f"{row[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
+        table.add_row(row["panel"], row["judge"], row["model"], row["system"], *counts, *amounts)
+    return table
 
 
 def _by_asset(items: list[Stale]) -> dict[str, list[Stale]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import dagster as dg
@@ -10,6 +11,7 @@ import polars as pl
 from vvb_assets.graph import Node, Workspace, split_run
 from vvb_assets.panels.make import load_judgment, reply_store
 from vvb_assets.showing import markdown_table, schema
+from vvb_resources.judges.providers.base import provider_module
 from vvb_resources.store.artifacts import Manifest
 
 VERDICT_COLUMNS = {
@@ -60,10 +62,21 @@ def _sources(workspace: Workspace, panel: str, partition: str) -> dict[str, dg.M
     rows = []
     shown: dict[str, dg.MetadataValue] = {}
     for judge in judgment.judges:
-        rows.append({"judge": judge.judge, "provider": judge.provider, "model": judge.model, "reply": judge.key})
+        rows.append(
+            {
+                "judge": judge.judge,
+                "provider": judge.provider,
+                "model": judge.model,
+                "replies": len(judge.replies),
+                "tokens": json.dumps(dict(judge.usage)),
+                "usd": judge.usd,
+                "missing": ", ".join(judge.missing),
+                "reply": judge.key,
+            }
+        )
         reply = replies.complete(judge.key)
         if reply is not None:
-            text = reply.body.decode("utf-8", "replace")
+            text = provider_module(reply.provider).reply_text(reply.body)
             cut = "" if len(text) <= REPLY_CHARACTERS else f"\n… {len(text) - REPLY_CHARACTERS} more characters"
             shown[f"raw reply of {judge.judge}"] = dg.MetadataValue.md(
                 "```json\n" + text[:REPLY_CHARACTERS].replace("```", "'''") + cut + "\n```"
@@ -80,7 +93,9 @@ def _sources(workspace: Workspace, panel: str, partition: str) -> dict[str, dg.M
         if found is not None
     }
     media = store.load("blinded_media", partition)
-    shown["judges"] = markdown_table(rows, ["judge", "provider", "model", "reply"])
+    shown["judges"] = markdown_table(
+        rows, ["judge", "provider", "model", "replies", "tokens", "usd", "missing", "reply"]
+    )
     shown["sources"] = dg.MetadataValue.json(versions)
     if media is not None:
         shown["video"] = dg.MetadataValue.path(str(store.payload(media) / "video.mp4"))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from vvb_assets.panels.judgment import JudgeRecord, Judgment, ReplyRef, undelivered_judgment
 from vvb_assets.panels.reading import Gathered, gather
 from vvb_resources.benchmark.models import PanelConfig, Rubric, TaskSpec
 from vvb_resources.errors import JudgeError
+from vvb_resources.judges.calls import CallDesk
 from vvb_resources.judges.instruments.observations import ObservationCache
 from vvb_resources.judges.prompt import observations_text, protocol_text
-from vvb_resources.judges.providers.base import Services, provider_module
+from vvb_resources.judges.providers.base import Provider, ProviderModule, Services, provider_module
 from vvb_resources.judges.reply_store import ReplyStore
 from vvb_resources.judges.routing import Routed, route
+from vvb_resources.judges.service import effective
 from vvb_resources.judges.types import AskedCheck, JudgeRequest, RawReply
 from vvb_resources.media.blinding import BlindedMedia
 
@@ -33,21 +37,23 @@ def judge_run(
     replies: ReplyStore,
     cache: ObservationCache,
     *,
+    desk: CallDesk | None = None,
     sample_index: int = 0,
 ) -> Judgment:
     """Ask every judge of `panel` about one blinded video; a reply that is stored under the same key costs no call.
 
-    `prompt`: the task's prompt as the agent had it. `sample_index`: which repetition, to measure a judge's own noise.
+    `prompt`: the task's prompt as the agent had it. `desk` makes the paid calls (a panel of instruments needs none).
+    `sample_index`: which repetition, to measure a judge's own noise.
     What a judge leaves out is asked for again alone, twice at most; what then is missing stays missing in the judgment
     (a judge error of its checks, never a smaller panel). Raises JudgeError on a fault that another run may not have
-    (configuration, money, service down): such a run is to be judged again, it has no result.
+    (configuration, service down) and PausedError before a limit of money: such a run has no result yet.
     """
     records: list[JudgeRecord] = []
     handed: dict[str, str] = {}
     for item in route(panel, rubric):
-        record, gathered = _ask(
-            item, spec, prompt, media, replies, cache, handed.get(item.judge.observations_from or ""), sample_index
-        )
+        observations = handed.get(item.judge.observations_from or "")
+        ask = Asking(item, panel.id, spec, prompt, media, replies, observations, sample_index, desk)
+        record, gathered = ask.run(Services(cache))
         records.append(record)
         handed[item.judge.id] = observations_text(gathered.reading)
     return Judgment(panel.id, True, tuple(records))
@@ -65,11 +71,12 @@ def judge_request(
     only: Gathered | None = None,
 ) -> JudgeRequest:
     """The request for one judge, for all that is routed to it or only for what `only` says is missing."""
-    module = provider_module(item.judge.provider)
+    judge = effective(item.judge)
+    module = provider_module(judge.provider)
     checks = [check for check in item.checks if only is None or check.id in only.missing_checks]
     dims = [dim for dim in item.dims if only is None or dim.name in only.missing_dims]
     return JudgeRequest(
-        judge=item.judge,
+        judge=judge,
         prompt=prompt,
         duration=spec.delivery.duration,
         audio=spec.audio,
@@ -84,48 +91,101 @@ def judge_request(
     )
 
 
-def _ask(
-    item: Routed,
-    spec: TaskSpec,
-    prompt: str,
-    media: BlindedMedia,
-    replies: ReplyStore,
-    cache: ObservationCache,
-    observations: str | None,
-    sample_index: int,
-) -> tuple[JudgeRecord, Gathered]:
-    """One judge's replies, and what they say together."""
-    module = provider_module(item.judge.provider)
-    provider = module.create(item.judge, Services(cache))
-    check_ids, dim_names = tuple(c.id for c in item.checks), tuple(d.name for d in item.dims)
-    refs: list[ReplyRef] = []
-    raws: list[RawReply] = []
-    calls = 0
-    gathered: Gathered | None = None
-    for attempt in range(MAX_ASKS):
-        request = judge_request(
-            item,
-            spec,
-            prompt,
-            media,
-            observations=observations,
-            sample_index=sample_index,
+@dataclass(frozen=True)
+class Asking:
+    """One judge asked about one run: a first call, then calls for what is missing."""
+
+    item: Routed
+    panel: str
+    spec: TaskSpec
+    prompt: str
+    media: BlindedMedia
+    replies: ReplyStore
+    observations: str | None
+    sample_index: int
+    desk: CallDesk | None
+
+    def request(self, attempt: int = 0, only: Gathered | None = None) -> JudgeRequest:
+        """The request of the given attempt, for all that is routed to the judge or for what `only` lacks."""
+        return judge_request(
+            self.item,
+            self.spec,
+            self.prompt,
+            self.media,
+            observations=self.observations,
+            sample_index=self.sample_index,
             attempt=attempt,
-            only=gathered,
+            only=only,
         )
-        raw = replies.complete(request.key)
-        if raw is None:
-            calls += 1
-            # On disk before anything reads it: a reply that was paid for is never lost to a fault of the reader.
-            raw = replies.put(request.key, request.key_parts, provider.answer(request))
-        _stop_on_fault(item, raw)
-        raws.append(raw)
-        refs.append(ReplyRef(raw.key, raw.digest, raw.outcome, replies.reference(raw.key) if raw.usable else ""))
-        gathered = gather(check_ids, dim_names, raws)
-        if gathered.complete or [r.outcome for r in raws].count("blocked") >= MAX_BLOCKED:
-            break
-    assert gathered is not None
-    return _record(item, check_ids, dim_names, refs, raws, calls, gathered), gathered
+
+    def stored(self) -> Gathered | None:
+        """What the stored replies say, if they answer everything; None: a call is needed."""
+        raws: list[RawReply] = []
+        gathered: Gathered | None = None
+        for attempt in range(MAX_ASKS):
+            raw = self.replies.complete(self.request(attempt, gathered).key)
+            if raw is None:
+                return None
+            raws.append(raw)
+            gathered = gather([c.id for c in self.item.checks], [d.name for d in self.item.dims], raws)
+            if gathered.complete:
+                break
+        return gathered
+
+    def run(self, services: Services) -> tuple[JudgeRecord, Gathered]:
+        """The judge's replies, and what they say together. Whatever it left with its service is taken back."""
+        judge = effective(self.item.judge)
+        module = provider_module(judge.provider)
+        made: list[Provider] = []
+        try:
+            return self._asked(module, lambda: _first(made, lambda: module.create(judge, services)))
+        finally:
+            for provider in made:
+                provider.close()
+
+    def _asked(self, module: ProviderModule, provider: Callable[[], Provider]) -> tuple[JudgeRecord, Gathered]:
+        check_ids = tuple(check.id for check in self.item.checks)
+        dim_names = tuple(dim.name for dim in self.item.dims)
+        refs: list[ReplyRef] = []
+        raws: list[RawReply] = []
+        calls = 0
+        gathered: Gathered | None = None
+        for attempt in range(MAX_ASKS):
+            request = self.request(attempt, gathered)
+            raw = self.replies.complete(request.key)
+            if raw is None:
+                calls += 1
+                raw = self._call(module, provider(), request)
+            elif self.desk is not None and module.PAID:
+                self.desk.ledger.reconcile(request.key, raw.usd)
+            _stop_on_fault(self.item, raw)
+            raws.append(raw)
+            file = self.replies.reference(raw.key) if raw.usable else ""
+            refs.append(ReplyRef(raw.key, raw.digest, raw.outcome, file))
+            gathered = gather(check_ids, dim_names, raws)
+            if gathered.complete or [r.outcome for r in raws].count("blocked") >= MAX_BLOCKED:
+                break
+        assert gathered is not None
+        return _record(self.item, check_ids, dim_names, refs, raws, calls, gathered), gathered
+
+    def _call(self, module: ProviderModule, provider: Provider, request: JudgeRequest) -> RawReply:
+        """On disk before anything reads it: a reply that was paid for is never lost to a fault of the reader."""
+
+        def keep(raw: RawReply) -> RawReply:
+            return self.replies.put(request.key, request.key_parts, raw)
+
+        if not module.PAID:
+            return keep(provider.answer(request))
+        if self.desk is None:
+            raise JudgeError("paid calls need a desk", where=f"judge {self.item.judge.id}", remedy="give judge_run one")
+        return self.desk.ask(provider, module, request, self.panel, keep)
+
+
+def _first(made: list[Provider], create: Callable[[], Provider]) -> Provider:
+    """The provider made before, or one made now: a judgment that is stored needs no key and no SDK."""
+    if not made:
+        made.append(create())
+    return made[0]
 
 
 def _stop_on_fault(item: Routed, raw: RawReply) -> None:

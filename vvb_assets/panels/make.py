@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from vvb_assets.graph import Made, Node, Workspace, split_run
@@ -12,7 +13,9 @@ from vvb_assets.panels.reading import read_judgment
 from vvb_assets.tasks.make import panel_config_node
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.benchmark.models import PanelConfig
+from vvb_resources.judges.calls import CallDesk, Money
 from vvb_resources.judges.instruments.observations import ObservationCache
+from vvb_resources.judges.ledger import Ledger
 from vvb_resources.judges.prompt import PROMPT_VERSION
 from vvb_resources.judges.providers.base import provider_module, provider_names
 from vvb_resources.judges.reading import READER_VERSION
@@ -46,6 +49,10 @@ def media_nodes(benchmark: Benchmark) -> list[Node]:
 
 def panel_nodes(panel: PanelConfig) -> list[Node]:
     """The family of one panel; its id is the key prefix and the group."""
+    # Instruments use this machine's cores; models are waited for, as many at once as their limits allow.
+    known = provider_names()  # a panel may name a provider that is not installed: told when the judge is asked
+    models = [j for j in panel.judges if j.provider in known and provider_module(j.provider).PAID]
+    workers = max([2, *(judge.limits.concurrency for judge in models)])
     shared = {"stage": "panels", "dims": "run", "group": panel.id, "batch": 11, "op": f"panel_{panel.id}"}
     inputs = ("blinded_media", "rubric", "task_spec", f"{panel.id}/panel_config")
 
@@ -68,7 +75,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             description="The raw replies of the panel's judges to one video.",
             kinds=("json",),
             judges=len(panel.judges),
-            workers=2,
+            workers=workers,
             checks=(("complete", "Every judge of the panel answered everything it was asked."),),
             **shared,  # type: ignore[arg-type]
         ),
@@ -79,7 +86,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             make=verdicts,
             description="A verdict for each check of the rubric, with interval, channel and reason (L2).",
             kinds=("parquet",),
-            workers=2,
+            workers=workers,
             checks=(("no_judge_errors", "No check was left without a readable verdict."),),
             **shared,  # type: ignore[arg-type]
         ),
@@ -90,18 +97,21 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             make=scores,
             description="Five quality scores against the task's anchors (L3).",
             kinds=("parquet",),
-            workers=2,
+            workers=workers,
             **shared,  # type: ignore[arg-type]
         ),
     ]
 
 
 def _judging_version(panel: PanelConfig) -> str:
-    """What in our own code could change a reply: the prompt, and each provider's part."""
+    """What in our own code could change a reply or what is asked again: prompt, reader, each provider's part.
+
+    A new reader finds the stored replies and asks for nothing but what it cannot read in them.
+    """
     names = sorted({judge.provider for judge in panel.judges})
     known = provider_names()  # a panel may name a provider that is not installed: told when the judge is asked
     parts = [f"{name} {provider_module(name).VERSION}" for name in names if name in known]
-    return ", ".join(["1", f"prompt {PROMPT_VERSION}", *parts])
+    return ", ".join(["1", f"prompt {PROMPT_VERSION}", f"reader {READER_VERSION}", *parts])
 
 
 def _blind(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
@@ -131,6 +141,19 @@ def reply_store(workspace: Workspace) -> ReplyStore:
     return ReplyStore(workspace.home.replies)
 
 
+def call_desk(workspace: Workspace) -> CallDesk:
+    """Where paid calls are made: this benchmark's prices and limits, and the ledger of the whole data home."""
+    budgets = workspace.benchmark.config.budgets
+    money = Money.of(workspace.benchmark.prices, budgets.usd_run, budgets.usd_benchmark)
+    return CallDesk(_ledger(workspace.home.ledger), workspace.benchmark.config.name, money)
+
+
+@lru_cache(maxsize=4)
+def _ledger(path: Path) -> Ledger:
+    """One ledger a process, so that its threads share a connection."""
+    return Ledger(path)
+
+
 def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:
     assert partition is not None
     _, task_id = split_run(partition)
@@ -147,6 +170,7 @@ def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path
             BlindedMedia.load(folder),
             reply_store(workspace),
             ObservationCache(workspace.home.observations),
+            desk=call_desk(workspace),
         )
     judgment.save(out / "judgment.json")
     return Made(

@@ -223,9 +223,17 @@ class Sampling(Model):
 
 
 class JudgeLimits(Model):
-    """Limits of a judge's calls: seconds, tokens, calls at once, calls a minute, USD a run."""
+    """Limits of a judge's calls: seconds, tokens, calls at once, calls a minute, USD a run. None changes a reply's key.
+
+    `tries` counts calls for one reply, of which all but the last met a passing fault; the pause before the next grows
+    from `backoff_s` by doubling. A service that asks to wait longer than `patience_s` ends the call instead.
+    """
 
     timeout_s: float = Field(default=600, gt=0)
+    upload_s: float = Field(default=300, gt=0, description="seconds until an uploaded video has to be ready")
+    tries: int = Field(default=8, ge=1)
+    backoff_s: float = Field(default=2, ge=0)
+    patience_s: float = Field(default=900, ge=0)
     max_output_tokens: int = Field(default=16_384, gt=0)
     concurrency: int = Field(default=4, ge=1)
     per_minute: float | None = Field(default=None, gt=0)

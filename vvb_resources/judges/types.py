@@ -84,6 +84,7 @@ class JudgeRequest:
     `observations`: the fenced text of a judge that was asked first. `sample_index`: which repetition of the same
     judgment (for a judge's own noise). `attempt`: 0 for the first call, then the calls that ask for what was missing.
     `provider_version`: version of the provider's own code (for an instrument: of what it measures and how).
+    `plain`: ask for the schema in words, because the service refused it; how it is enforced is not part of the key.
     """
 
     judge: JudgeConfig
@@ -98,6 +99,7 @@ class JudgeRequest:
     observations: str | None = None
     sample_index: int = 0
     attempt: int = 0
+    plain: bool = False
 
     @property
     def check_ids(self) -> tuple[str, ...]:
@@ -161,7 +163,10 @@ class RawReply:
     """What came over the wire, untouched. `outcome` is the provider's reading of its own envelope.
 
     `usage` is tokens by kind (empty for an instrument); `usd` is None when the price is unknown, never 0 for that.
-    `made_at` is ISO 8601 in UTC, `seconds` the wall time of the call. `fault` says why, when the call did not succeed.
+    `made_at` is ISO 8601 in UTC, `seconds` the wall time of the call. `fault` says why, when the call did not succeed
+    (or what is odd about one that did). `unbilled`: the service refused the call and bills nothing for it.
+    `retry_after_s`: what the service said about when to ask again. `stops_judge`: no other call of this judge can
+    succeed either (key, quota, unknown model).
     """
 
     key: str
@@ -173,6 +178,9 @@ class RawReply:
     made_at: str = ""
     seconds: float = 0.0
     fault: str | None = None
+    unbilled: bool = False
+    retry_after_s: float | None = None
+    stops_judge: bool = False
 
     @property
     def digest(self) -> str:
@@ -200,6 +208,9 @@ class RawReply:
             "made_at": self.made_at,
             "seconds": self.seconds,
             "fault": self.fault,
+            "unbilled": self.unbilled,
+            "retry_after_s": self.retry_after_s,
+            "stops_judge": self.stops_judge,
         }
 
     @classmethod
@@ -217,6 +228,9 @@ class RawReply:
             made_at=value["made_at"],
             seconds=value["seconds"],
             fault=value["fault"],
+            unbilled=bool(value.get("unbilled", False)),
+            retry_after_s=value.get("retry_after_s"),
+            stops_judge=bool(value.get("stops_judge", False)),
         )
 
 

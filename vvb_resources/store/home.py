@@ -2,7 +2,8 @@
 
 $VVB_HOME (default: .vvb in the checkout)
   replies/                     raw judge replies, content-addressed, shared by all benchmarks
-  observations/                what instruments saw, keyed by the blinded video
+  observations/                what was derived from blinded videos (instruments' views, judges' proxies), by digest
+  judge_calls.sqlite           the ledger of paid judge calls, shared by all benchmarks and processes
   parsed/                      a benchmark's YAML files as parsed before (may be removed)
   <benchmark name>/
     dagster/                   DAGSTER_HOME
@@ -90,3 +91,7 @@ class Home:
     @property
     def observations(self) -> Path:
         return self.root / "observations"
+
+    @property
+    def ledger(self) -> Path:
+        return self.root / "judge_calls.sqlite"

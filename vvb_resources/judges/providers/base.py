@@ -1,10 +1,13 @@
 """What a provider is, and how one is found by its file's name.
 
 A provider is a module of this folder with
-    VERSION      what in its own code could change a reply (how it puts a request on the wire; what an instrument
-    measures) MEASURES     does it use probes; a model judge never sees them, so a changed probe must not cost it a call
-    create       makes the provider for one judge from the services a run has
-    reply_text   the reply in the wire format out of a stored body: pure, so that a newer reader reads old replies again
+    VERSION       what in its own code could change a reply (how it puts a request on the wire; what an instrument
+                  measures)
+    MEASURES      does it use probes; a model judge never sees them, so a changed probe must not cost it a call
+    PAID          do its calls pass the budget and the gate (an instrument's do not)
+    create        makes the provider for one judge from the services a run has
+    reply_text    the reply in the wire format out of a stored body: pure, so that a newer reader reads old ones
+    media_tokens  tokens that the service counts for a video, for the estimate of a call
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ class Services:
 
 
 class Provider(Protocol):
-    """Asks one judge."""
+    """Asks one judge about one video, as often as is needed for a whole answer."""
 
     def answer(self, request: JudgeRequest) -> RawReply:
         """Ask once. Whatever came over the wire is returned, failures included, with the outcome its envelope states.
@@ -37,12 +40,17 @@ class Provider(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Take back what was left with the service (uploaded files). Never raises."""
+        ...
+
 
 class ProviderModule(Protocol):
     """The module of a provider."""
 
     VERSION: str
     MEASURES: bool
+    PAID: bool
 
     def create(self, judge: JudgeConfig, services: Services) -> Provider:
         """The provider of one judge. Raises JudgeError when the judge's configuration is not for it."""
@@ -50,6 +58,10 @@ class ProviderModule(Protocol):
 
     def reply_text(self, body: bytes) -> str:
         """The text in the wire format held by a stored body; "" when it holds none. Never raises."""
+        ...
+
+    def media_tokens(self, judge: JudgeConfig, duration_s: float, width: int, height: int) -> int:
+        """Tokens of a video of `duration_s` seconds and `width` x `height` pixels as this judge is given it."""
         ...
 
 

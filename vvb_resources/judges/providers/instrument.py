@@ -27,6 +27,7 @@ from vvb_resources.store.digests import canonical_json
 PROBES_VERSION = "1"
 VERSION = f"probes {PROBES_VERSION}, frames {FRAMES_VERSION}, sound {SOUND_VERSION}, quality {QUALITY_VERSION}"
 MEASURES = True
+PAID = False
 MODEL = "instruments"
 
 
@@ -48,6 +49,11 @@ def create(judge: JudgeConfig, services: Services) -> InstrumentProvider:
 def reply_text(body: bytes) -> str:
     """An instrument writes the wire format itself: its body is the text."""
     return body.decode(errors="replace")
+
+
+def media_tokens(judge: JudgeConfig, duration_s: float, width: int, height: int) -> int:
+    """An instrument counts no tokens."""
+    return 0
 
 
 class InstrumentProvider:
@@ -74,6 +80,9 @@ class InstrumentProvider:
             made_at=dt.datetime.now(dt.UTC).isoformat(timespec="microseconds"),
             seconds=round(time.monotonic() - began, 3),
         )
+
+    def close(self) -> None:
+        """Nothing was left anywhere."""
 
     def _perceive(self, request: JudgeRequest) -> Perceived:
         """Look and listen only as far as the judge may, and only if something that was asked needs it."""

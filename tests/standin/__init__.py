@@ -1,0 +1,1 @@
+"""A stand-in for three judge services on the loopback interface: strict, counting, and faulty on demand."""

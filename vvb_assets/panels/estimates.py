@@ -1,0 +1,157 @@
+"""What a plan's judging would cost, before any call: calls, tokens and USD by panel, judge and system.
+
+A judge whose stored replies already answer everything costs nothing. The estimate counts one call a judge; what it
+leaves out and faults that pass cost more, which is what the limits of a run are for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vvb_assets.graph import Workspace, split_run
+from vvb_assets.panels.judging import Asking
+from vvb_assets.panels.make import call_desk, reply_store
+from vvb_assets.plan import Plan, Stale
+from vvb_resources.benchmark.models import TaskSpec
+from vvb_resources.judges.calls import Money, request_tokens
+from vvb_resources.judges.pricing import expected_usd, worst_usd
+from vvb_resources.judges.prompt import observations_text
+from vvb_resources.judges.providers.base import provider_module
+from vvb_resources.judges.routing import route
+from vvb_resources.media.blinding import BlindedMedia
+
+OBSERVATION_BYTES = 6000
+"""Room for observations that are not there yet: about forty rows of one or two sentences."""
+
+
+@dataclass(frozen=True)
+class CallEstimate:
+    """Calls of one judge for one system. USD is None while the price is unknown; `usd_most` is the sum of the worst
+    cases, of which each is set aside before its call."""
+
+    panel: str
+    judge: str
+    model: str
+    system: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    usd_most: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """A row of the plan's `judging`."""
+        return dataclasses.asdict(self)
+
+
+def with_estimates(workspace: Workspace, plan: Plan) -> Plan:
+    """The plan with the calls and USD of each judgment, and their sums by panel, judge and system."""
+    pending = set(plan.of("blinded_media"))
+    money = call_desk(workspace).money
+    rows: list[CallEstimate] = []
+    stale: list[Stale] = []
+    for item in plan.stale:
+        if not item.calls or item.partition is None:
+            stale.append(item)
+            continue
+        found = estimate_run(workspace, money, item.asset.split("/")[0], item.partition, item.partition in pending)
+        rows += found
+        usd = [row.usd for row in found]
+        total = None if None in usd else sum(cost for cost in usd if cost is not None)
+        stale.append(dataclasses.replace(item, calls=sum(row.calls for row in found), usd=total))
+    return dataclasses.replace(plan, stale=stale, judging=[row.to_json() for row in summed(rows)])
+
+
+def estimate_run(
+    workspace: Workspace, money: Money, panel_id: str, partition: str, video_pending: bool
+) -> list[CallEstimate]:
+    """Estimates of the panel's judges for one run; of one whose replies are stored, a row without calls."""
+    system, task_id = split_run(partition)
+    task, panel = workspace.benchmark.tasks[task_id], workspace.benchmark.panels[panel_id]
+    media = None if video_pending else _media(workspace, partition)
+    replies = reply_store(workspace)
+    handed: dict[str, str | None] = {}
+    rows = []
+    for item in route(panel, task.rubric):
+        source = item.judge.observations_from
+        observations = handed.get(source) if source else None
+        ask = Asking(
+            item,
+            panel.id,
+            task.spec,
+            task.prompt,
+            media or expected_media(task.spec),
+            replies,
+            "x" * OBSERVATION_BYTES if source and observations is None else observations,
+            0,
+            None,
+        )
+        known = media is not None and not (source and observations is None)
+        stored = ask.stored() if known else None
+        handed[item.judge.id] = observations_text(stored.reading) if stored else None
+        if stored is not None:
+            rows.append(CallEstimate(panel.id, item.judge.id, item.judge.model, system, 0, 0, 0, 0.0, 0.0))
+            continue
+        rows.append(_estimate(ask, money, system))
+    return rows
+
+
+def _estimate(ask: Asking, money: Money, system: str) -> CallEstimate:
+    request = ask.request()
+    module, judge = provider_module(request.judge.provider), request.judge
+    if not module.PAID:
+        return CallEstimate(ask.panel, judge.id, judge.model, system, 1, 0, 0, 0.0, 0.0)
+    tokens, price = request_tokens(module, request), money.price_of(judge)
+    return CallEstimate(
+        ask.panel,
+        judge.id,
+        judge.model,
+        system,
+        1,
+        tokens.input,
+        tokens.output,
+        expected_usd(price, tokens),
+        worst_usd(price, tokens),
+    )
+
+
+def expected_media(spec: TaskSpec) -> BlindedMedia:
+    """A video as the task asks for it, at its longest, for an estimate before there is one."""
+    delivery = spec.delivery
+    sound = any(use != "not_used" for use in spec.audio.model_dump(exclude={"check"}).values())
+    return BlindedMedia(Path(), Path(), "", delivery.duration.max, delivery.width, delivery.height, delivery.fps, sound)
+
+
+def _media(workspace: Workspace, partition: str) -> BlindedMedia | None:
+    manifest = workspace.store.load("blinded_media", partition)
+    if manifest is None or not manifest.summary.get("delivered"):
+        return None
+    return BlindedMedia.load(workspace.store.payload(manifest))
+
+
+def summed(rows: Iterable[CallEstimate]) -> list[CallEstimate]:
+    """Sums over tasks, in the order of first appearance; an unknown price makes the sum unknown."""
+    sums: dict[tuple[str, str, str, str], CallEstimate] = {}
+    for row in rows:
+        key = (row.panel, row.judge, row.model, row.system)
+        before = sums.get(key)
+        sums[key] = row if before is None else _added(before, row)
+    return list(sums.values())
+
+
+def _added(a: CallEstimate, b: CallEstimate) -> CallEstimate:
+    def add(x: float | None, y: float | None) -> float | None:
+        return None if x is None or y is None else x + y
+
+    return dataclasses.replace(
+        a,
+        calls=a.calls + b.calls,
+        input_tokens=a.input_tokens + b.input_tokens,
+        output_tokens=a.output_tokens + b.output_tokens,
+        usd=add(a.usd, b.usd),
+        usd_most=add(a.usd_most, b.usd_most),
+    )
