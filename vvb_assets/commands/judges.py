@@ -43,7 +43,10 @@ def cost(benchmark: Path | None, panels: Path | None, as_json: bool) -> None:
     Example:  vvb judges cost --json
     """
     _, workspace = open_workspace(benchmark, panels)
-    _show(judging_costs(workspace), as_json)
+    table = judging_costs(workspace)
+    _show(
+        table if as_json else table.select("panel", "judge", "system", "runs", "replies", "usd", "usd_per_run"), as_json
+    )
 
 
 @command.command("canary")
