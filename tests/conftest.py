@@ -1,0 +1,22 @@
+"""A skip whose reason is not on this short list fails the run: a check must not pass because nothing ran."""
+
+from __future__ import annotations
+
+import pytest
+
+ALLOWED = {
+    "VVB_REFERENCE is not set": "reference material that a user does not have",
+    "no PostgreSQL": "its programs are missing and could not be installed",
+}
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Turn the exit code of a run with an unlisted skip to failure, and say which it was."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(session.config, "workerinput"):
+        return
+    reasons = {str(report.longrepr[2]) for report in reporter.stats.get("skipped", []) if report.longrepr}
+    unlisted = sorted(r for r in reasons if not any(allowed in r for allowed in ALLOWED))
+    if unlisted:
+        reporter.write_line(f"skipped without a listed reason: {'; '.join(unlisted)}", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
