@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PRODUCT := $(VENV)/.product
 STAMP := $(VENV)/.development
-JOBS ?= 2
+JOBS ?= 3
 
 .PHONY: demo test lint ui bench schemas clean
 
@@ -16,7 +16,7 @@ demo: $(PRODUCT) system
 	@echo "Trace a score down to its evidence:    $(BIN)/vvb explain raster GEARS"
 
 test: $(STAMP) system database lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

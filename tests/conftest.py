@@ -10,6 +10,16 @@ ALLOWED = {
 }
 
 
+# They mostly wait (for a daemon's ticks, for a deadline): begun last, they would make the run that much longer.
+FIRST = ("tests/e2e/test_ui.py", "tests/e2e/test_kill.py", "tests/e2e/test_starter.py", "tests/e2e/test_staleness.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first; the workers take groups in this order (--no-loadscope-reorder)."""
+    place = {name: number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: place.get(item.nodeid.split("::")[0], len(FIRST)))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Turn the exit code of a run with an unlisted skip to failure, and say which it was."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")

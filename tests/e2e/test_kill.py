@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.platform import Platform, copy_of_starter
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("small")]
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("kill")]
 
 # Killed while the first rollout is being made, after some rollouts, and in the middle of judging.
 MOMENTS = ("made  catalogue", "made  rollout", "made  panel_dense")

@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.platform import Platform, copy_of_starter
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("small")]
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("ui")]
 
 BACKFILL = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) {
     __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
