@@ -20,7 +20,8 @@ from vvb_resources.sandbox.processes import identity
 from vvb_resources.sandbox.reaper import alive, boot_id, reap_stale, strays
 
 PARENT = """
-import sys, pathlib
+import sys, pathlib, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored when the tests themselves run in the background
 from tests.sandbox.conftest import DAEMON, run_code
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.sandbox.local import LocalSandbox
