@@ -21,6 +21,7 @@ def build_graph(benchmark: Benchmark) -> Graph:
     nodes += panels.media_nodes(benchmark)
     for panel in benchmark.panels.values():
         nodes += panels.panel_nodes(panel)
+    nodes += human.vote_nodes(benchmark)
     nodes += scores.nodes(benchmark)
     nodes += human.nodes(benchmark)
     nodes += leaderboards.nodes(benchmark)

@@ -19,8 +19,9 @@ from vvb_resources.store.tables import cells, render
 
 NARROW = (  # what fits a terminal; every column is in the other formats
     *("rank", "system", "delivered", "tasks", "spec_pct", "l2_pass_deliv_pct", "l2_pass_nv0_pct", "strict_pct"),
-    *("overall_deliv", "overall_nv0", "usd_per_task", "reason"),
+    *("overall_deliv", "overall_nv0", "human_elo", "usd_per_task", "reason"),
 )
+OPTIONAL = ("human_elo", "reason")  # not shown where every cell is empty
 PIPE_WIDTH = 150
 FORMATS = ("table", "csv", "markdown", "latex", "json")
 
@@ -74,7 +75,7 @@ def show_table(workspace: Workspace, name: str) -> None:
         spec = replace(spec, shown=NARROW)
     headers, rows = cells(frame, spec)
     shown = [c for c in (spec.shown or frame.columns) if c in frame.columns]
-    keep = [i for i, column in enumerate(shown) if column != "reason" or any(row[i] != "–" for row in rows)]
+    keep = [i for i, column in enumerate(shown) if column not in OPTIONAL or any(row[i] != "–" for row in rows)]
     table = Table(title=spec.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     for i in keep:
         table.add_column(

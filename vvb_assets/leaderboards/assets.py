@@ -14,7 +14,7 @@ from vvb_resources.store.artifacts import Manifest
 TEXT_COLUMNS = (
     *("system", "name", "lab", "harness", "panel", "panels", "missing_panels", "reason", "category", "language"),
     *("subcategory", "dim", "judge", "level", "part", "check", "next_system", "system_a", "system_b", "panel_a"),
-    *("panel_b", "compared", "method", "measure"),
+    *("panel_b", "compared", "method", "measure", "human_reason"),
 )
 
 
