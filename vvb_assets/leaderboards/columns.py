@@ -14,6 +14,7 @@ from vvb_assets.leaderboards.reranking import SCHEMA as RERANKING
 from vvb_assets.leaderboards.self_preference import SCHEMA as SELF_PREFERENCE
 from vvb_assets.leaderboards.uncertainty import PAIRWISE_SCHEMA as PAIRWISE
 from vvb_assets.leaderboards.uncertainty import UNCERTAINTY_SCHEMA as UNCERTAINTY
+from vvb_assets.panels.columns import COST_SPEC
 from vvb_resources.benchmark.models import DIMENSIONS
 from vvb_resources.store.tables import TableSpec
 
@@ -281,3 +282,4 @@ TABLES: Mapping[str, TableSpec] = {
     "reranking": _spec("The ranking without own panels and families", tuple(RERANKING)),
 }
 ALL_TABLES: Mapping[str, TableSpec] = {**TABLES, **HUMAN_TABLES}  # the human study's have assets of their own
+STORED_TABLES: Mapping[str, TableSpec] = {**ALL_TABLES, "judging_costs": COST_SPEC}  # those of a data home
