@@ -7,7 +7,7 @@ line and the UI can never disagree about an edge. Each stage contributes its nod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -64,6 +64,7 @@ class Node:
     - `version_of`: a configuration asset; its data version follows from the benchmark's files alone
     - `partial`: is built on those of its inputs that exist (scores and tables)
     - `held`: expensive; made when missing, but a stale one only on demand (rollouts)
+    - `prepare`: does what is better done for many partitions at once, before they are made one by one
     - `batch`: partitions a Dagster run; `workers`: partitions at once within a run
     """
 
@@ -84,6 +85,7 @@ class Node:
     op: str = ""
     checks: tuple[tuple[str, str], ...] = ()
     judges: int = 0
+    prepare: Callable[[Workspace, Sequence[str]], None] | None = None
 
     @property
     def op_name(self) -> str:

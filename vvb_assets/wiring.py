@@ -124,6 +124,12 @@ def _make_all(
     pool = ThreadPoolExecutor(max_workers=nodes[0].workers, thread_name_prefix="vvb")
     running: dict[Future[list[tuple[Node, Outcome]]], str | None] = {}
     todo = iter(keys)
+    for node in nodes:
+        if node.prepare is not None:
+            try:
+                node.prepare(workspace, [key for key in keys if key is not None])
+            except VvbError as error:  # each partition will say the same, and may do without
+                context.log.warning(f"{node.key}: {_one_line(error)}")
 
     def submit(upcoming: Iterable[str | None]) -> None:
         for key in upcoming:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tests.standin import batches
 from tests.standin.answers import text_tokens
 from tests.standin.shapes import Fault, Reply, Request, cut_text, media_bytes, only, require, strict_schema
 
@@ -23,6 +25,8 @@ def error(status: int, message: str) -> dict[str, Any]:
 
 def route(request: Request) -> str:
     """Which of the service's calls this is."""
+    if request.path.startswith("/v1/messages/batches"):
+        return "anthropic.batch"
     return "anthropic.messages" if request.path == "/v1/messages" else "anthropic.other"
 
 
@@ -30,8 +34,13 @@ def respond(server: StandIn, request: Request, fault: Fault) -> Reply:
     """Answer a call. Raises Refused."""
     require({"x-api-key", "authorization"} & set(request.headers), "x-api-key header is required", 401)
     require(request.headers.get("anthropic-version"), "anthropic-version header is required")
+    if route(request) == "anthropic.batch":
+        return batches.anthropic(server, request, batches.worked(server, "anthropic", error, partial(_message, server)))
     require(route(request) == "anthropic.messages", "not found", 404)
-    body = request.json
+    return _message(server, request.json, fault)
+
+
+def _message(server: StandIn, body: Any, fault: Fault) -> Reply:
     only(body, _BODY, "request")
     require("max_tokens" in body, "max_tokens: Field required")
     form = (body.get("output_config") or {}).get("format")

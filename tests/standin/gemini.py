@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tests.standin import batches
 from tests.standin.answers import text_tokens
 from tests.standin.shapes import Fault, Reply, Request, cut_text, only, require, strict_schema
 
@@ -40,6 +42,8 @@ def route(request: Request) -> str:
         return "gemini.chunk"
     if path.startswith("/upload/"):
         return "gemini.upload"
+    if path.endswith((":batchGenerateContent", ":download")) or re.match(rf"/{VERSIONS}/batches", path):
+        return "gemini.batch"
     if path.endswith(":generateContent"):
         return "gemini.generate"
     return {"GET": "gemini.file", "DELETE": "gemini.delete"}.get(request.method, "gemini.other")
@@ -56,7 +60,12 @@ def respond(server: StandIn, request: Request, fault: Fault) -> Reply:
         case "gemini.file" | "gemini.delete":
             return _file(server, request)
         case "gemini.generate":
-            return _generate(server, request, fault)
+            known = re.match(rf"/{VERSIONS}/models/[\w.-]+:generateContent", request.path)
+            require(known, "unknown model", 404)
+            return _generate(server, request.json, fault)
+        case "gemini.batch":
+            work = batches.worked(server, "gemini", error, partial(_generate, server))
+            return batches.gemini(server, request, work)
     raise AssertionError(f"the stand-in has no {request.method} {request.path}")
 
 
@@ -64,11 +73,12 @@ def _start(server: StandIn, request: Request) -> Reply:
     headers = request.headers
     require(headers.get("x-goog-upload-protocol") == "resumable", "not a resumable upload")
     require(headers.get("x-goog-upload-command") == "start", "not a start")
-    require(headers.get("x-goog-upload-header-content-type") == "video/mp4", "unsupported MIME type")
+    kind = headers.get("x-goog-upload-header-content-type")
+    require(kind in ("video/mp4", "application/jsonl"), "unsupported MIME type")
     upload = uuid.uuid4().hex
     size = int(headers["x-goog-upload-header-content-length"])
     with server.lock:
-        server.uploads[upload] = {"size": size, "data": b"", "file": request.json.get("file", {})}
+        server.uploads[upload] = {"size": size, "data": b"", "kind": kind, "file": request.json.get("file", {})}
     return Reply({}, 200, {"x-goog-upload-url": f"{server.url}/gemini/__up/{upload}", "x-goog-upload-status": "active"})
 
 
@@ -85,13 +95,14 @@ def _chunk(server: StandIn, request: Request, fault: Fault) -> Reply:
     file = {
         "name": name,
         "displayName": upload["file"].get("displayName"),
-        "mimeType": "video/mp4",
+        "mimeType": upload["kind"],
         "sizeBytes": str(upload["size"]),
         "uri": f"{server.url}/gemini/v1beta/{name}",
         "state": "PROCESSING",
         "_stuck": fault.kind == "stuck",
         "_polls": 0,
         "_expires": time.monotonic() + 48 * 3600,
+        "_data": upload["data"] if upload["kind"] == "application/jsonl" else b"",
     }
     with server.lock:
         server.files[name] = file
@@ -113,9 +124,7 @@ def _file(server: StandIn, request: Request) -> Reply:
         return Reply(_public(file))
 
 
-def _generate(server: StandIn, request: Request, fault: Fault) -> Reply:
-    body = request.json
-    require(re.match(rf"/{VERSIONS}/models/[\w.-]+:generateContent", request.path), "unknown model", 404)
+def _generate(server: StandIn, body: Any, fault: Fault) -> Reply:
     only(body, {"contents", "systemInstruction", "generationConfig", "serviceTier"}, "request")
     config = body.get("generationConfig", {})
     only(config, _CONFIG, "generation_config")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tests.standin import batches
 from tests.standin.answers import text_tokens
 from tests.standin.shapes import Fault, Reply, Request, cut_text, data_url, only, require, strict_schema
 
@@ -47,6 +49,8 @@ def error(status: int, message: str) -> dict[str, Any]:
 
 def route(request: Request) -> str:
     """Which of the service's calls this is."""
+    if request.path.startswith(("/v1/batches", "/v1/files")):
+        return "openai.batch"
     return {"/v1/responses": "openai.responses", "/v1/chat/completions": "openai.chat"}.get(
         request.path, "openai.other"
     )
@@ -55,6 +59,8 @@ def route(request: Request) -> str:
 def respond(server: StandIn, request: Request, fault: Fault) -> Reply:
     """Answer a call. Raises Refused."""
     require(request.headers.get("authorization", "").startswith("Bearer "), "no API key", 401)
+    if route(request) == "openai.batch":
+        return batches.openai(server, request, batches.worked(server, "openai", error, partial(_responses, server)))
     require(request.method == "POST", "method not allowed", 405)
     if route(request) == "openai.responses":
         return _responses(server, request.json, fault)

@@ -21,6 +21,7 @@ from typing import Any
 
 from tests.standin import anthropic, gemini, openai
 from tests.standin.answers import answer
+from tests.standin.batches import HeldBatch
 from tests.standin.shapes import Fault, Refused, Reply, Request
 
 SERVICES = {"gemini": gemini, "openai": openai, "anthropic": anthropic}
@@ -55,6 +56,9 @@ class StandIn:
         self.log: list[Call] = []
         self.files: dict[str, dict[str, Any]] = {}
         self.uploads: dict[str, dict[str, Any]] = {}
+        self.batches: dict[str, HeldBatch] = {}
+        self.batch_files: dict[str, bytes] = {}
+        self.batch_polls = 1
         self.lock = threading.Lock()
         self._queues: dict[str, deque[Fault]] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -106,6 +110,14 @@ class StandIn:
             if queue:
                 return queue.popleft()
         return self.plan(route, marker, n)
+
+    def log_batched(self, route: str, body: Any, marker: str, reply: Reply) -> None:
+        """Log the work on one request of a batch as a call of its own."""
+        call = Call(route, "POST", "", {}, body, len(json.dumps(body)), marker, time.monotonic())
+        call.status, call.paid, call.usage, call.text = reply.status, reply.paid, reply.usage, reply.text
+        call.whole = True
+        with self.lock:
+            self.log.append(call)
 
     def calls(self, route: str) -> list[Call]:
         """Logged calls of a route, oldest first."""

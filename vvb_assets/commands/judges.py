@@ -13,7 +13,7 @@ from rich.table import Table
 from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option, known, open_workspace
 from vvb_assets.graph import Workspace, run_key
 from vvb_assets.panels.costs import judging_costs
-from vvb_assets.panels.make import call_desk, reply_store
+from vvb_assets.panels.desk import call_desk, reply_store
 from vvb_assets.panels.repeats import noise, repeat_judgments
 from vvb_resources.errors import VvbError
 from vvb_resources.judges.calls import run_environment

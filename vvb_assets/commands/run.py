@@ -18,8 +18,8 @@ from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, jso
 from vvb_assets.commands.leaderboard import show_leaderboard
 from vvb_assets.commands.plan import show_plan
 from vvb_assets.graph import Node, name_of
+from vvb_assets.panels.desk import call_desk
 from vvb_assets.panels.estimates import refuse_unpriced, with_estimates
-from vvb_assets.panels.make import call_desk
 from vvb_assets.plan import make_plan
 from vvb_resources.judges.calls import run_environment
 from vvb_resources.judges.providers.base import delete_orphans
@@ -72,6 +72,7 @@ class Printer:
 @click.option("--usd-run", type=USD, help="Pause before judges cost more than this in this run.")
 @click.option("--usd-benchmark", type=USD, help="Pause before judges have cost more than this for the benchmark.")
 @click.option("--allow-unpriced", multiple=True, metavar="MODEL", help="Ask this judge model though no price is known.")
+@click.option("--batch", is_flag=True, help="Ask judges through batch interfaces: cheaper, and up to a day.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and what its judging would cost, and stop.")
 @json_option
 def command(
@@ -86,6 +87,7 @@ def command(
     usd_run: float | None,
     usd_benchmark: float | None,
     allow_unpriced: tuple[str, ...],
+    batch: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -99,12 +101,12 @@ def command(
     started = time.monotonic()
     settings, workspace = open_workspace(benchmark, panels)
     known(workspace, systems, tasks, panel_ids)
+    os.environ.update(run_environment(usd_run, usd_benchmark, allow_unpriced, batch=batch))
     if dry_run:
         plan = with_estimates(workspace, make_plan(workspace, rerun_held=rerun_rollouts))
         echo_json(plan.to_json()) if as_json else show_plan(workspace, plan)
         return
     os.environ.update(settings.environment())
-    os.environ.update(run_environment(usd_run, usd_benchmark, allow_unpriced))
     if not stages or "panels" in stages:
         refuse_unpriced(workspace, make_plan(workspace, rerun_held=rerun_rollouts), panel_ids)
         for line in delete_orphans(UploadList(workspace.home.uploads)):

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from vvb_assets.graph import Workspace, split_run
+from vvb_assets.panels.desk import call_desk, paid_judges, reply_store
 from vvb_assets.panels.judging import Asking
-from vvb_assets.panels.make import call_desk, paid_judges, reply_store
 from vvb_assets.plan import Plan, Stale
 from vvb_resources.benchmark.models import JudgeConfig, TaskSpec
 from vvb_resources.errors import JudgeError
-from vvb_resources.judges.calls import Money, request_tokens
+from vvb_resources.judges.calls import Money, in_batches, request_tokens
 from vvb_resources.judges.pricing import cost_usd, expected_usd, worst_usd
 from vvb_resources.judges.prompt import observations_text
 from vvb_resources.judges.providers.base import provider_module
@@ -131,7 +131,7 @@ def _estimate(ask: Asking, money: Money, system: str) -> CallEstimate:
     module, judge = provider_module(request.judge.provider), request.judge
     if not module.PAID:
         return CallEstimate(ask.panel, judge.id, judge.model, system, 1, 0, 0, 0.0, 0.0)
-    tokens, price = request_tokens(module, request), money.price_of(judge)
+    tokens, price = request_tokens(module, request), money.price_of(judge, batch=in_batches(judge))
     return CallEstimate(
         ask.panel,
         judge.id,

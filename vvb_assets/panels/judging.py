@@ -120,16 +120,23 @@ class Asking:
 
     def stored(self) -> Gathered | None:
         """What the stored replies say, if they answer everything; None: a call is needed."""
+        found = self.progress()
+        return found if isinstance(found, Gathered) else None
+
+    def progress(self) -> Gathered | JudgeRequest:
+        """What the stored replies say, if no call is needed; else the next request to be made."""
         raws: list[RawReply] = []
         gathered: Gathered | None = None
         for attempt in range(MAX_ASKS):
-            raw = self.replies.complete(self.request(attempt, gathered).key)
+            request = self.request(attempt, gathered)
+            raw = self.replies.complete(request.key)
             if raw is None:
-                return None
+                return request
             raws.append(raw)
             gathered = gather([c.id for c in self.item.checks], [d.name for d in self.item.dims], raws)
             if gathered.complete:
                 break
+        assert gathered is not None
         return gathered
 
     def run(self, services: Services) -> tuple[JudgeRecord, Gathered]:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from vvb_assets.graph import Made, Node, Workspace, split_run
 from vvb_assets.l1.make import load_facts
+from vvb_assets.panels.batching import ask_in_batches
+from vvb_assets.panels.desk import call_desk, paid_judges, reply_store
 from vvb_assets.panels.judging import judge_run
 from vvb_assets.panels.judgment import Judgment, undelivered_judgment
 from vvb_assets.panels.reading import read_judgment
 from vvb_assets.tasks.make import panel_config_node
 from vvb_resources.benchmark.loader import Benchmark
-from vvb_resources.benchmark.models import JudgeConfig, PanelConfig
-from vvb_resources.judges.calls import CallDesk, Money
+from vvb_resources.benchmark.models import PanelConfig
 from vvb_resources.judges.instruments.observations import ObservationCache
-from vvb_resources.judges.ledger import Ledger
 from vvb_resources.judges.prompt import PROMPT_VERSION
 from vvb_resources.judges.providers.base import delete_orphans, provider_module, provider_names
 from vvb_resources.judges.reading import READER_VERSION
-from vvb_resources.judges.reply_store import ReplyStore
 from vvb_resources.judges.uploads import UploadList
 from vvb_resources.media.blinding import BlindedMedia, blind
 from vvb_resources.media.delivery import find_delivery
@@ -60,6 +60,10 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
     def judge(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
         return _judge(panel.id, workspace, partition, out)
 
+    def prepare(workspace: Workspace, partitions: Sequence[str]) -> None:
+        _delete_orphans(workspace.home.uploads)
+        ask_in_batches(workspace, workspace.benchmark.panels[panel.id], partitions)
+
     def verdicts(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
         return _verdicts(panel.id, workspace, partition, out)
 
@@ -77,6 +81,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             kinds=("json",),
             judges=len(panel.judges),
             workers=workers,
+            prepare=prepare,
             checks=(("complete", "Every judge of the panel answered everything it was asked."),),
             **shared,  # type: ignore[arg-type]
         ),
@@ -137,30 +142,11 @@ def _blind(workspace: Workspace, node: Node, partition: str | None, out: Path) -
     )
 
 
-def reply_store(workspace: Workspace) -> ReplyStore:
-    """The store of raw replies, shared by all benchmarks of this home."""
-    return ReplyStore(workspace.home.replies)
-
-
-def call_desk(workspace: Workspace) -> CallDesk:
-    """Where paid calls are made: this benchmark's prices and limits, and the ledger of the whole data home."""
-    budgets = workspace.benchmark.config.budgets
-    money = Money.of(workspace.benchmark.prices, budgets.usd_run, budgets.usd_benchmark)
-    uploads = UploadList(workspace.home.uploads)
-    return CallDesk(_ledger(workspace.home.ledger), workspace.benchmark.config.name, money, uploads=uploads)
-
-
 @lru_cache(maxsize=4)
 def _delete_orphans(path: Path) -> None:
     """Once a process, before its first judgment by models: what killed ones have left with services."""
     for line in delete_orphans(UploadList(path)):
         log.info(line)
-
-
-@lru_cache(maxsize=4)
-def _ledger(path: Path) -> Ledger:
-    """One ledger a process, so that its threads share a connection."""
-    return Ledger(path)
 
 
 def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:
@@ -195,8 +181,6 @@ def judge_partition(workspace: Workspace, panel_id: str, partition: str, sample_
     manifest, folder = workspace.payload("blinded_media", partition)
     if not manifest.summary["delivered"]:
         return undelivered_judgment(panel)
-    if paid_judges(panel):
-        _delete_orphans(workspace.home.uploads)
     return judge_run(
         panel,
         task.rubric,
@@ -208,12 +192,6 @@ def judge_partition(workspace: Workspace, panel_id: str, partition: str, sample_
         desk=call_desk(workspace),
         sample_index=sample_index,
     )
-
-
-def paid_judges(panel: PanelConfig) -> list[JudgeConfig]:
-    """Judges of the panel whose calls cost money. One whose provider is not installed is told when it is asked."""
-    known = provider_names()
-    return [judge for judge in panel.judges if judge.provider in known and provider_module(judge.provider).PAID]
 
 
 def load_judgment(workspace: Workspace, panel_id: str, partition: str) -> Judgment:

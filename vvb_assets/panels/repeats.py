@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from vvb_assets.graph import Workspace, split_run
-from vvb_assets.panels.make import judge_partition, reply_store
+from vvb_assets.panels.desk import reply_store
+from vvb_assets.panels.make import judge_partition
 from vvb_assets.panels.reading import read_judgment
 from vvb_resources.errors import VvbError
 from vvb_resources.store.tables import TableSpec

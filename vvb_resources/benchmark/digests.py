@@ -21,7 +21,7 @@ _TAXONOMY = ("category", "subcategories")
 # Labels, and what prices tokens after the fact: editing them must not make hours of rollouts stale.
 _SYSTEM_LABELS = {"name", "lab", "family", "price"}
 # What cannot change a judge's reply. Of the limits only the cap on the output can.
-_JUDGE_LABELS = {"limits", "price", "family", "system", "key"}
+_JUDGE_LABELS = {"limits", "price", "family", "system", "key", "batch"}
 
 
 def _content(model: BaseModel, exclude: set[str] | None = None) -> dict[str, Any]:

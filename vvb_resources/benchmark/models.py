@@ -263,6 +263,7 @@ class JudgeConfig(Model):
         default_factory=dict, description="provider's own: effort, temperature, seed ..."
     )
     limits: JudgeLimits = JudgeLimits()
+    batch: bool = Field(default=False, description="ask through the service's batch interface, where it has one")
 
     @model_validator(mode="after")
     def _routing(self) -> Self:
@@ -322,6 +323,7 @@ class Price(Model):
     long_context: float | None = Field(default=None, description="input tokens above which `long_factor` applies")
     long_factor: float = 1.0
     tier: float = 1.0
+    batch: float = Field(default=1.0, ge=0, description="factor of a request through the batch interface: 0.5 = half")
 
 
 class PriceList(Model):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from vvb_resources.benchmark.models import JudgeConfig, Price, PriceList
 from vvb_resources.errors import JudgeError
+from vvb_resources.judges.batching.base import has_batches
 from vvb_resources.judges.ledger import CallLabels, Ledger, LimitScope
 from vvb_resources.judges.pace import Gate, Gates, backoff_s
 from vvb_resources.judges.pricing import Tokens, call_tokens, cost_usd, worst_usd
@@ -30,6 +31,7 @@ GRACE_S = 60.0
 RUN_VARIABLE = "VVB_RUN"
 USD_RUN_VARIABLE, USD_BENCHMARK_VARIABLE = "VVB_USD_RUN", "VVB_USD_BENCHMARK"
 UNPRICED_VARIABLE = "VVB_ALLOW_UNPRICED"
+BATCH_VARIABLE = "VVB_BATCH"
 
 _THIS_PROCESS = uuid.uuid4().hex[:12]
 _GATES = Gates()
@@ -60,9 +62,13 @@ class Money:
             frozenset(name.strip() for name in names.split(",") if name.strip()),
         )
 
-    def price_of(self, judge: JudgeConfig) -> Price | None:
-        """The judge's entry in the price list; None where it names none or the list has none."""
-        return self.prices.models.get(judge.price) if self.prices is not None and judge.price else None
+    def price_of(self, judge: JudgeConfig, *, batch: bool = False) -> Price | None:
+        """The judge's entry in the price list; None where it names none or the list has none.
+
+        `batch`: of a request through the batch interface.
+        """
+        price = self.prices.models.get(judge.price) if self.prices is not None and judge.price else None
+        return price.model_copy(update={"tier": price.tier * price.batch}) if price is not None and batch else price
 
 
 def _amount(name: str, otherwise: float | None) -> float | None:
@@ -78,15 +84,23 @@ def _amount(name: str, otherwise: float | None) -> float | None:
     return value
 
 
-def run_environment(usd_run: float | None, usd_benchmark: float | None, unpriced: tuple[str, ...]) -> dict[str, str]:
+def run_environment(
+    usd_run: float | None, usd_benchmark: float | None, unpriced: tuple[str, ...], *, batch: bool = False
+) -> dict[str, str]:
     """Variables that give a run its name and hand its limits to whatever process makes its calls."""
     given: dict[str, str | None] = {
         RUN_VARIABLE: _THIS_PROCESS,
         USD_RUN_VARIABLE: None if usd_run is None else repr(usd_run),
         USD_BENCHMARK_VARIABLE: None if usd_benchmark is None else repr(usd_benchmark),
         UNPRICED_VARIABLE: ",".join(unpriced) or None,
+        BATCH_VARIABLE: "1" if batch else None,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def in_batches(judge: JudgeConfig) -> bool:
+    """Is the judge to be asked in batches: its panel or the run says so, and its service has such an interface."""
+    return (judge.batch or os.environ.get(BATCH_VARIABLE) == "1") and has_batches(judge.provider)
 
 
 def request_tokens(module: ProviderModule, request: JudgeRequest) -> Tokens:
@@ -143,6 +157,33 @@ class CallDesk:
                 return raw
             self._pause(judge, gate, raw, tries)
 
+    def reserve(
+        self, module: ProviderModule, request: JudgeRequest, panel: str, *, seconds: float, batch: bool = False
+    ) -> int:
+        """Set the worst case of a request aside; returns its place in the ledger.
+
+        `batch`: at the batch's price, and without waiting for what is in flight, since that may be the batch itself.
+        Raises PausedError before a limit would be passed, JudgeError for an unpriced model.
+        """
+        judge = request.judge
+        labels = CallLabels(self.benchmark, self.run, panel, judge.id, judge.model)
+        price = self.batch_price(judge) if batch else self._price(judge)
+        worst = worst_usd(price, request_tokens(module, request)) or 0.0
+        limits = self._limits(judge)
+        return self.ledger.reserve(labels, request.key, worst, limits, seconds=seconds, wait=not batch)
+
+    def batch_price(self, judge: JudgeConfig) -> Price | None:
+        """The judge's price through a batch interface. Raises JudgeError when it is unknown and not allowed by name."""
+        self._price(judge)
+        return self.money.price_of(judge, batch=True)
+
+    @staticmethod
+    def priced(raw: RawReply, price: Price | None) -> RawReply:
+        """The reply with its USD: 0 for a refused call, None when price or usage is unknown."""
+        if raw.unbilled:
+            return dataclasses.replace(raw, usd=0.0)
+        return dataclasses.replace(raw, usd=cost_usd(price, raw.usage) if raw.usage else None)
+
     def spent_in_run(self) -> float:
         """USD of this run so far: what is paid, and the worst case of what is in flight or unknown."""
         return self.ledger.spent("run", CallLabels(self.benchmark, self.run, "", "", "")).total
@@ -157,19 +198,16 @@ class CallDesk:
         gate: Gate,
         price: Price | None,
     ) -> RawReply:
-        judge, limits = request.judge, request.judge.limits
-        labels = CallLabels(self.benchmark, self.run, panel, judge.id, judge.model)
-        worst = worst_usd(price, request_tokens(module, request)) or 0.0
-        seconds = limits.timeout_s + limits.upload_s + GRACE_S
+        limits = request.judge.limits
         with gate.turn():
-            entry = self.ledger.reserve(labels, request.key, worst, self._limits(judge), seconds=seconds)
+            entry = self.reserve(module, request, panel, seconds=limits.timeout_s + limits.upload_s + GRACE_S)
             began = time.monotonic()
             try:
                 raw = provider.answer(request)
             except JudgeError:
                 self.ledger.settle(entry, 0.0)  # nothing was sent
                 raise
-            raw = dataclasses.replace(raw, seconds=round(time.monotonic() - began, 3), usd=_cost(raw, price))
+            raw = self.priced(dataclasses.replace(raw, seconds=round(time.monotonic() - began, 3)), price)
             counts = keep(raw)
             self.ledger.settle(entry, raw.usd)
         return counts
@@ -206,10 +244,3 @@ class CallDesk:
             gate.cool(asked if asked is not None else gate.overloaded(judge.limits.backoff_s))
         else:
             self.sleep(max(raw.retry_after_s or 0.0, backoff_s(judge.limits.backoff_s, tries)))
-
-
-def _cost(raw: RawReply, price: Price | None) -> float | None:
-    """USD of a reply: 0 for a refused call, None when price or usage is unknown."""
-    if raw.unbilled:
-        return 0.0
-    return cost_usd(price, raw.usage) if raw.usage else None

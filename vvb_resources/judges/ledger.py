@@ -77,21 +77,29 @@ class Ledger:
         self._connection: sqlite3.Connection | None = None
 
     def reserve(
-        self, labels: CallLabels, key: str, usd: float, limits: Mapping[LimitScope, float], *, seconds: float
+        self,
+        labels: CallLabels,
+        key: str,
+        usd: float,
+        limits: Mapping[LimitScope, float],
+        *,
+        seconds: float,
+        wait: bool = True,
     ) -> int:
         """Set `usd` aside for a call that lasts at most `seconds`; returns its entry.
 
-        Waits while only the calls in flight stand in the way, since most of them will cost less than their worst case.
+        Unless told not to `wait`, it waits while only the calls in flight stand in the way, since most of them will
+        cost less than their worst case.
         Raises PausedError when the limit would be passed even if they were free.
         """
         while True:
-            entry = self._try(labels, key, usd, limits, seconds)
+            entry = self._try(labels, key, usd, limits, seconds, wait)
             if entry is not None:
                 return entry
             time.sleep(POLL_S)
 
     def _try(
-        self, labels: CallLabels, key: str, usd: float, limits: Mapping[LimitScope, float], seconds: float
+        self, labels: CallLabels, key: str, usd: float, limits: Mapping[LimitScope, float], seconds: float, wait: bool
     ) -> int | None:
         now = time.time()
         values = {**vars(labels), "key": key, "usd": usd, "now": now, "until": now + seconds, **_me()}
@@ -102,7 +110,7 @@ class Ledger:
                 if spent.total + usd <= limit:
                     continue
                 db.execute("ROLLBACK")
-                if spent.total - in_flight + usd <= limit and in_flight > 0:
+                if wait and spent.total - in_flight + usd <= limit and in_flight > 0:
                     return None
                 raise PausedError(
                     f"{_WORDS[scope]} is ${limit:.2f}: ${spent.paid:.2f} paid, ${spent.held:.2f} held, "

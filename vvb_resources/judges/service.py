@@ -18,7 +18,7 @@ from typing import Any
 
 from vvb_resources.benchmark.models import JudgeConfig
 from vvb_resources.errors import JudgeError
-from vvb_resources.judges.types import JudgeRequest, Outcome, RawReply
+from vvb_resources.judges.types import Outcome, RawReply
 from vvb_resources.judges.wire import wire_schema
 
 _SCHEMA = re.compile(
@@ -121,15 +121,13 @@ def whole_number(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
 
 
-def raw_reply(
-    request: JudgeRequest, provider: str, answered: Answered, read_envelope: Callable[[bytes], Envelope]
-) -> RawReply:
-    """The stored form of a call's answer; `read_envelope` is the provider's reading of a 200."""
+def raw_reply(key: str, provider: str, answered: Answered, read_envelope: Callable[[bytes], Envelope]) -> RawReply:
+    """The stored form of an answer under its request's key; `read_envelope` is the provider's reading of a 200."""
     envelope = read_envelope(answered.body) if answered.status == 200 else None
     made_at = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
     if envelope is not None:
         return RawReply(
-            request.key,
+            key,
             provider,
             answered.body,
             envelope.outcome,
@@ -138,12 +136,10 @@ def raw_reply(
             fault=envelope.fault,
         )
     if answered.status is None:
-        return RawReply(
-            request.key, provider, answered.body, "retry", made_at=made_at, fault=answered.lost or "nothing came"
-        )
+        return RawReply(key, provider, answered.body, "retry", made_at=made_at, fault=answered.lost or "nothing came")
     outcome, words, stops = refusal(answered.status, answered.body)
     return RawReply(
-        request.key,
+        key,
         provider,
         answered.body,
         outcome,

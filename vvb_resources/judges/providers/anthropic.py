@@ -84,7 +84,7 @@ def _usage(counts: Any) -> dict[str, int]:
 
 
 @lru_cache(maxsize=16)
-def _client(key: str, endpoint: str | None, timeout_s: float) -> Any:
+def client_of(key: str, endpoint: str | None, timeout_s: float) -> Any:
     from anthropic import Anthropic
 
     # With a timeout of its own the SDK lets a call without streaming ask for many tokens.
@@ -96,20 +96,25 @@ class AnthropicProvider:
 
     def __init__(self, judge: JudgeConfig, parameters: dict[str, Any], key: str) -> None:
         self._judge, self._parameters = judge, parameters
-        self._client = _client(key, judge.endpoint, judge.limits.timeout_s)
+        self._client = client_of(key, judge.endpoint, judge.limits.timeout_s)
         self._frames: list[dict[str, Any]] | None = None
 
     def answer(self, request: JudgeRequest) -> RawReply:
         """Ask once."""
         import anthropic
 
-        return raw_reply(request, "anthropic", called(anthropic, lambda: self._call(request)), read_envelope)
+        return raw_reply(request.key, "anthropic", called(anthropic, lambda: self._call(request)), read_envelope)
 
     def close(self) -> None:
         """Nothing is left with the service."""
         self._frames = None
 
     def _call(self, request: JudgeRequest) -> bytes:
+        response = self._client.messages.with_raw_response.create(**self.body(request))
+        return bytes(response.http_response.content)
+
+    def body(self, request: JudgeRequest, batch: str = "") -> dict[str, Any]:
+        """The request as it goes over the wire, by itself or as a line of a batch."""
         if self._frames is None:
             self._frames = self._images(request)
         text = user_text(request) + ("\n\n" + schema_in_words() if request.plain else "")
@@ -119,15 +124,14 @@ class AnthropicProvider:
         if "effort" in self._parameters:
             output["effort"] = self._parameters["effort"]
         options = {name: self._parameters[name] for name in ("thinking", "service_tier") if name in self._parameters}
-        response = self._client.messages.with_raw_response.create(
-            model=self._judge.model,
-            max_tokens=request.max_output_tokens,
-            system=[{"type": "text", "text": request.protocol, **CACHE}],
-            messages=[{"role": "user", "content": [*self._frames, {"type": "text", "text": text}]}],
+        return {
+            "model": self._judge.model,
+            "max_tokens": request.max_output_tokens,
+            "system": [{"type": "text", "text": request.protocol, **CACHE}],
+            "messages": [{"role": "user", "content": [*self._frames, {"type": "text", "text": text}]}],
             **({"output_config": output} if output else {}),
             **options,
-        )
-        return bytes(response.http_response.content)
+        }
 
     def _images(self, request: JudgeRequest) -> list[dict[str, Any]]:
         """Frames with their times; the last one ends the part that a second question finds in the cache."""

@@ -61,7 +61,7 @@ def create(judge: JudgeConfig, services: Services) -> GoogleProvider:
 
 def delete_upload(upload: Upload, key: str) -> None:
     """Delete an upload that another process has left with the service; one that is no longer there is no fault."""
-    _delete(_client(key, upload.endpoint, DELETE_S), f"files/{upload.name}")
+    _delete(client_of(key, upload.endpoint, DELETE_S), f"files/{upload.name}")
 
 
 def _delete(client: Any, name: str) -> None:
@@ -129,7 +129,7 @@ def _usage(counts: dict[str, Any]) -> dict[str, int]:
 
 
 @lru_cache(maxsize=16)
-def _client(key: str, endpoint: str | None, timeout_s: float) -> Any:
+def client_of(key: str, endpoint: str | None, timeout_s: float) -> Any:
     """One client a judge: making one costs tens of milliseconds, and its connections are shared by all threads."""
     from google import genai
     from google.genai.types import HttpOptions
@@ -146,12 +146,12 @@ class GoogleProvider:
     ) -> None:
         self._judge, self._parameters, self._uploads = judge, parameters, uploads
         self._announced: str | None = None
-        self._client = _client(key, judge.endpoint, judge.limits.timeout_s)
+        self._client = client_of(key, judge.endpoint, judge.limits.timeout_s)
         self._file: Any = None
 
     def answer(self, request: JudgeRequest) -> RawReply:
         """Upload the video if it is not there, then ask once."""
-        raw = raw_reply(request, "google", self._ask(request), read_envelope)
+        raw = raw_reply(request.key, "google", self._ask(request), read_envelope)
         if raw.outcome == "reupload":
             self.close()
         return self._with_frames_checked(request, raw)
@@ -181,10 +181,28 @@ class GoogleProvider:
             return Answered(error.code, _error_body(error), _headers(error.response))
         except (httpx2.HTTPError, httpx2.StreamError, ConnectionError, TimeoutError) as error:
             return Answered(None, b"", {}, f"connection lost ({type(error).__name__})")
-        except _NotReadyError as error:
+        except NotReadyError as error:
             return Answered(None, b"", {}, str(error))
         sent = response.sdk_http_response
         return Answered(200, (sent.body or "").encode(), sent.headers or {})
+
+    def body(self, request: JudgeRequest, batch: str = "") -> dict[str, Any]:
+        """The request as a line of a batch; its video is uploaded and stays until the batch is done.
+
+        Raises NotReadyError or what the SDK raises when the upload fails.
+        """
+        from google.genai import types
+
+        if self._file is None:
+            self._upload(request, batch)
+        config = self._config(request)
+        left_out = {"system_instruction", "should_return_http_response", "service_tier"}
+        content = types.Content(role="user", parts=self._parts(request))
+        return {
+            "contents": [content.model_dump(mode="json", by_alias=True, exclude_none=True)],
+            "systemInstruction": {"parts": [{"text": request.protocol}]},
+            "generationConfig": config.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=left_out),
+        }
 
     def _upload(self, request: JudgeRequest, batch: str = "") -> None:
         """Upload as a nameless stream and wait until the service has read it, at most `limits.upload_s`."""
@@ -207,7 +225,7 @@ class GoogleProvider:
         pause = POLL_S[0]
         while (state := str(self._file.state.name if self._file.state else "")) != "ACTIVE":
             if state == "FAILED" or time.monotonic() > deadline:
-                raise _NotReadyError(f"the uploaded video is {state or 'in no state'}: uploaded again")
+                raise NotReadyError(f"the uploaded video is {state or 'in no state'}: uploaded again")
             time.sleep(pause)
             pause = min(POLL_S[1], pause * 1.5)
             self._file = self._client.files.get(name=self._file.name)
@@ -256,7 +274,7 @@ class GoogleProvider:
         return dataclasses.replace(raw, outcome="fatal", fault=fault, stops_judge=True)
 
 
-class _NotReadyError(Exception):
+class NotReadyError(Exception):
     """The uploaded file did not become usable."""
 
 

@@ -110,13 +110,18 @@ class OpenAIProvider:
         """Ask once."""
         import openai
 
-        return raw_reply(request, "openai", called(openai, lambda: self._call(request)), read_envelope)
+        return raw_reply(request.key, "openai", called(openai, lambda: self._call(request)), read_envelope)
 
     def close(self) -> None:
         """Nothing is left with the service."""
         self._frames = None
 
     def _call(self, request: JudgeRequest) -> bytes:
+        response = self._client.responses.with_raw_response.create(**self.body(request))
+        return bytes(response.http_response.content)
+
+    def body(self, request: JudgeRequest, batch: str = "") -> dict[str, Any]:
+        """The request as it goes over the wire, by itself or as a line of a batch."""
         if self._frames is None:
             self._frames = self._images(request)
         text = user_text(request) + ("\n\n" + schema_in_words() if request.plain else "")
@@ -127,16 +132,15 @@ class OpenAIProvider:
         form: dict[str, Any] = {} if request.plain else {"format": schema}
         if "verbosity" in self._parameters:
             form["verbosity"] = self._parameters["verbosity"]
-        response = self._client.responses.with_raw_response.create(
-            model=self._judge.model,
-            instructions=request.protocol,
-            input=[{"role": "user", "content": [*self._frames, {"type": "input_text", "text": text}]}],
-            max_output_tokens=request.max_output_tokens,
-            store=False,
+        return {
+            "model": self._judge.model,
+            "instructions": request.protocol,
+            "input": [{"role": "user", "content": [*self._frames, {"type": "input_text", "text": text}]}],
+            "max_output_tokens": request.max_output_tokens,
+            "store": False,
             **({"text": form} if form else {}),
             **options,
-        )
-        return bytes(response.http_response.content)
+        }
 
     def _images(self, request: JudgeRequest) -> list[dict[str, Any]]:
         detail = self._parameters.get("detail", "high")

@@ -97,7 +97,7 @@ class CompatibleProvider:
         """Ask once."""
         import openai
 
-        return raw_reply(request, "openai_compatible", called(openai, lambda: self._call(request)), read_envelope)
+        return raw_reply(request.key, "openai_compatible", called(openai, lambda: self._call(request)), read_envelope)
 
     def close(self) -> None:
         """Nothing is left with the service."""

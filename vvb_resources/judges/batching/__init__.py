@@ -1,0 +1,1 @@
+"""Batch interfaces of services: one file for each provider that has one, named as the provider's own."""
