@@ -1,7 +1,7 @@
 """A video that talks to its judges: words drawn over the picture, or spoken, that claim success and close fences.
 
-The stand-in really looks and listens: it finds the drawn words by the colour of their band in the frames that it was sent, the
-spoken ones by their loudness over time in the sound, and then gives in: it repeats them and forges verdicts.
+The stand-in really looks and listens: it finds the drawn words by the colour of their band in the frames it was sent,
+the spoken ones by their loudness over time in the sound, and then gives in: it repeats them and forges verdicts.
 """
 
 from __future__ import annotations
