@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,31 @@ def test_the_paper_panels() -> None:
     assert (sol.checks, sol.dims, sol.observations_from) == (("visual",), ("VQ", "VA", "CL", "TM"), omni.id)
     assert sol.sampling is not None
     assert (sol.sampling.min_frames, sol.sampling.max_frames, sol.sampling.max_side) == (24, 300, 1280)
+
+
+def test_prices_beside_another_folders_panels(small: Path, tmp_path: Path) -> None:
+    """The benchmark's own entry counts; what it does not name comes from the folder of the panels, its newest list."""
+    other = tmp_path / "other"
+    shutil.copytree(small / "panels", other / "panels")
+    (other / "prices").mkdir()
+    for day, models in (("2025-01-01", "{old: {input: 9, output: 9}}"), ("2026-05-05", "{far: {input: 3, output: 4}}")):
+        (other / "prices" / f"{day}.yaml").write_text(f"date: {day}\nsource: x\nmodels: {models}\n")
+    own = load_benchmark(small).prices
+    assert own is not None
+    both = load_benchmark(small, other / "panels").prices
+    assert both is not None
+    assert set(both.models) == {*own.models, "far"}
+    assert both.models["far"].output == 4
+    (other / "prices" / "2027-01-01.yaml").write_text(
+        "date: 2027-01-01\nsource: x\nmodels: {judge-1: {input: 1, output: 1}}\n"
+    )
+    again = load_benchmark(small, other / "panels").prices
+    assert again is not None
+    assert again.models["judge-1"] == own.models["judge-1"]  # named by the benchmark, though as unknown
+    shutil.rmtree(small / "prices")
+    alone = load_benchmark(small, other / "panels").prices
+    assert alone is not None
+    assert set(alone.models) == {"judge-1"}
 
 
 def test_the_starter_benchmark() -> None:

@@ -123,7 +123,9 @@ class AnthropicProvider:
             output["format"] = {"type": "json_schema", "schema": wire_schema()}
         if "effort" in self._parameters:
             output["effort"] = self._parameters["effort"]
-        options = {name: self._parameters[name] for name in ("thinking", "service_tier") if name in self._parameters}
+        options: dict[str, Any] = {
+            name: self._parameters[name] for name in ("thinking", "service_tier") if name in self._parameters
+        }
         return {
             "model": self._judge.model,
             "max_tokens": request.max_output_tokens,
