@@ -59,10 +59,12 @@ database:
 clean:
 	rm -rf .venv .vvb build *.egg-info
 
-# The whole leaderboard at three sizes: time and peak memory (docs/performance.md). The largest takes a few minutes.
+# The whole leaderboard at three sizes: time and peak memory, then Bradley-Terry beside its peers (docs/performance.md).
+# The largest size takes a few minutes.
 .PHONY: bench-score
 bench-score: $(STAMP)
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.fit_speed
 
 # Two thousand damaged files through L1 (the tests take three hundred); exit 1 when one of them is not told as it is.
 .PHONY: fuzz bench-l1

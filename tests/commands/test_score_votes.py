@@ -40,4 +40,7 @@ def test_votes_become_ratings_and_agreement(tmp_path: Path) -> None:
     agreed = (float(agreement["J1"]["decisive"]), float(agreement["J1"]["agreed"]))
     assert agreed == (3, 2), "the judges prefer a each time"
     with (tmp_path / "out" / "leaderboard.csv").open() as file:
-        assert next(csv.DictReader(file))["system"] == "a"
+        first = next(csv.DictReader(file))
+    assert (first["system"], first["human_rank"], first["human_reason"]) == ("a", "1", "")
+    assert first["human_elo"] == rows["a"]["elo"]
+    assert (tmp_path / "out" / "human_elo.png").read_bytes().startswith(b"\x89PNG")

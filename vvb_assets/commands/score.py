@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from vvb_assets.commands.common import echo_json, json_option
+from vvb_assets.human.pictures import elo_picture
 from vvb_assets.leaderboards.columns import ALL_TABLES
 from vvb_assets.leaderboards.pictures import draw
 from vvb_assets.leaderboards.score import score_everything
@@ -36,6 +37,8 @@ def command(folder: Path, out: Path | None, resamples: int, seed: int, study_see
             write_table(table, out, name, spec=ALL_TABLES[name])
             for stem, png in draw(name, tables).items():
                 write_bytes(out / f"{stem}.png", png)
+        if results.votes is not None:
+            write_bytes(out / "human_elo.png", elo_picture(tables["bradley_terry"]))
     if as_json:
         echo_json({name: table.to_dicts() for name, table in tables.items()})
         return
