@@ -121,15 +121,19 @@ def _make_all(
     """Make every key, `workers` at once; publish from this thread as they finish. Returns what failed, and why."""
     failures: dict[str, str] = {}
     progress = current_progress()
-    pool = ThreadPoolExecutor(max_workers=nodes[0].workers, thread_name_prefix="vvb")
-    running: dict[Future[list[tuple[Node, Outcome]]], str | None] = {}
-    todo = iter(keys)
     for node in nodes:
         if node.prepare is not None:
             try:
                 node.prepare(workspace, [key for key in keys if key is not None])
-            except VvbError as error:  # each partition will say the same, and may do without
-                context.log.warning(f"{node.key}: {_one_line(error)}")
+            except VvbError as error:  # going on without it could do, and pay for, the same thing twice
+                context.log.error(f"{node.key}: {_one_line(error)}", exc_info=error)
+                for key in keys:
+                    failures[str(key or nodes[0].key)] = _one_line(error)
+                    progress.failed(nodes[0], key, _one_line(error))
+                return failures
+    pool = ThreadPoolExecutor(max_workers=nodes[0].workers, thread_name_prefix="vvb")
+    running: dict[Future[list[tuple[Node, Outcome]]], str | None] = {}
+    todo = iter(keys)
 
     def submit(upcoming: Iterable[str | None]) -> None:
         for key in upcoming:

@@ -156,14 +156,26 @@ def test_a_limit_of_money_lets_through_what_it_covers(service: StandIn, clip: Bl
     bench = Bench(tmp_path, make_panel("openai"), clip)
     probe = Bench(tmp_path / "probe", make_panel("openai"), clip)
     runner = probe.runner()
-    line = runner._line(runner._new(probe.asked()[0]), probe.asked()[0], 0)
-    assert line is not None
+    runner._line(runner._new(probe.asked()[0]), probe.asked()[0], 0)
     worst = spent(probe)[1]
     asked = bench.asked()
     first = bench.runner(usd_run=2.5 * worst).ask(asked)
     assert first == {one.request.key for one in asked[:2]}
     assert len(service.paid()) == 2
     assert sum(spent(bench)) <= 2.5 * worst
+
+
+def test_a_service_that_cannot_be_reached_for_a_while(service: StandIn, clip: BlindedMedia, tmp_path: Path) -> None:
+    """Dropped connections at handing over, at looking and at fetching: one batch all the same, paid once."""
+    for provider in BATCHING:
+        name = "gemini" if provider == "google" else provider
+        bench, before = Bench(tmp_path / provider, make_panel(provider), clip), len(service.paid())
+        service.push(f"{name}.batch", Fault("none"), Fault("drop_mid"), *[Fault("drop"), Fault("status", 503)] * 2)
+        assert len(bench.runner().ask(bench.asked())) == COUNT
+        assert len(service.paid()) - before == COUNT
+        assert bench.asked() == []
+        assert spent(bench)[1] == 0.0
+        assert list((tmp_path / provider / "batches").glob("*.json")) == []
 
 
 KILLED = """

@@ -38,7 +38,7 @@ POLL_S = (0.2, 60.0)
 WINDOW_S = 26 * 3600.0
 """Services answer within a day; a batch that is older is given up."""
 
-GONE = 404
+GONE, FIND_TRIES = 404, 8
 
 log = logging.getLogger(__name__)
 
@@ -111,29 +111,39 @@ class BatchRunner:
         made: list[Batch] = []
         batch, lines, size = self._new(group[0]), list[Line](), 0
         for asked in group:
-            line = self._line(batch, asked, len(lines))
-            if line is None:
-                break  # a limit of money: what is before it goes, what is after it waits for another run
+            try:
+                line = self._line(batch, asked, len(lines))
+            except PausedError as pause:
+                log.warning("%s", pause)  # what is before it goes, what is after it waits for another run
+                break
+            except VvbError:
+                self._drop(batch, 0.0)
+                raise
+            except Exception as error:  # its video could not be sent, say: it is asked by itself
+                log.warning("not in a batch for %s: %s", asked.request.judge.id, type(error).__name__)
+                continue
             lines.append(line)
             size += len(json.dumps(line[1]))
             if len(lines) >= MAX_REQUESTS or size >= MAX_BYTES:
                 made += self._hand_over(batch, lines)
                 batch, lines, size = self._new(group[0]), [], 0
-        return made + (self._hand_over(batch, lines) if lines else [])
+        if lines:
+            return made + self._hand_over(batch, lines)
+        self._drop(batch, 0.0)
+        return made
 
     def _new(self, asked: Asked) -> Batch:
+        """A batch, on disk before anything is sent for it."""
         judge = asked.request.judge.model_dump(mode="json")
-        return Batch(uuid.uuid4().hex[:16], judge, asked.panel, socket.gethostname(), os.getpid(), time.time(), {})
+        batch = Batch(uuid.uuid4().hex[:16], judge, asked.panel, socket.gethostname(), os.getpid(), time.time(), {})
+        self._save(batch)
+        return batch
 
-    def _line(self, batch: Batch, asked: Asked, number: int) -> Line | None:
-        """Money set aside for a request, and its body. None before a limit."""
+    def _line(self, batch: Batch, asked: Asked, number: int) -> Line:
+        """Money set aside for a request, and its body. Raises PausedError before a limit, and what an upload raises."""
         request = asked.request
         module = provider_module(request.judge.provider)
-        try:
-            entry = self.desk.reserve(module, request, asked.panel, seconds=WINDOW_S, batch=True)
-        except PausedError as pause:
-            log.warning("%s", pause)
-            return None
+        entry = self.desk.reserve(module, request, asked.panel, seconds=WINDOW_S, batch=True)
         name = f"{batch.token}-{number}"
         provider = cast(Batchable, module.create(request.judge, self.services))
         try:
@@ -153,14 +163,7 @@ class BatchRunner:
         except Exception as error:
             # It may have arrived all the same; the token tells. Where nobody can say, the record stays for another run.
             log.warning("a batch for %s was not confirmed (%s)", batch.config.id, type(error).__name__)
-            try:
-                batch.id = self._service(batch).find(batch.token, batch.at)
-            except Exception:
-                raise JudgeError(
-                    f"a batch was handed over and not confirmed ({type(error).__name__})",
-                    where=f"judge {batch.config.id}",
-                    remedy="run again: it is looked for, and not paid twice",
-                ) from error
+            batch.id = self._found(batch)
             if batch.id is None:
                 self._drop(batch, 0.0)
                 return []
@@ -186,17 +189,23 @@ class BatchRunner:
         return found
 
     def _found(self, batch: Batch) -> str | None:
-        """The batch's id, asked of its service. Raises JudgeError when that cannot be reached."""
-        try:
-            return self._service(batch).find(batch.token, batch.at)
-        except VvbError:
-            raise
-        except Exception as error:
-            raise JudgeError(
-                f"it cannot be asked about a batch of an earlier run ({type(error).__name__})",
-                where=f"judge {batch.config.id}",
-                remedy="run again when its service can be reached",
-            ) from error
+        """The batch's id, asked of its service a few times. Raises JudgeError when that cannot be reached."""
+        pause = POLL_S[0]
+        for left in reversed(range(FIND_TRIES)):
+            try:
+                return self._service(batch).find(batch.token, batch.at)
+            except VvbError:
+                raise
+            except Exception as error:
+                if not left:
+                    raise JudgeError(
+                        f"its service cannot be asked about a batch ({type(error).__name__})",
+                        where=f"judge {batch.config.id}",
+                        remedy="run again when it can be reached: the batch is looked for, and not paid twice",
+                    ) from error
+            self.desk.sleep(pause)
+            pause *= 2
+        raise AssertionError
 
     def _collect(self, open_: list[Batch]) -> None:
         """Wait for all of them; store each as soon as it has ended."""
@@ -204,8 +213,7 @@ class BatchRunner:
         waiting = list(open_)
         while waiting:
             for batch in list(waiting):
-                if self._ended(batch):
-                    self._store(batch)
+                if self._ended(batch) and self._store(batch):
                     waiting.remove(batch)
                     pause = POLL_S[0]
             if waiting:
@@ -219,12 +227,11 @@ class BatchRunner:
         except VvbError:
             raise
         except Exception as error:
-            status = getattr(error, "status_code", None) or getattr(error, "code", None)
             log.info("batch %s: %s", batch.id, type(error).__name__)
-            return status == GONE or time.time() - batch.at > WINDOW_S
+            return _lost(batch, error)
 
-    def _store(self, batch: Batch) -> None:
-        """Every reply on disk, then the money, then the record goes."""
+    def _store(self, batch: Batch) -> bool:
+        """Every reply on disk, then the money, then the record goes. False: the results are to be had another time."""
         assert batch.id is not None
         judge, service = batch.config, self._service(batch)
         module: Any = provider_module(judge.provider)
@@ -232,9 +239,11 @@ class BatchRunner:
         try:
             answers = dict(service.results(batch.id))
         except Exception as error:
+            if not _lost(batch, error):
+                return False
             log.warning("the results of a batch for %s cannot be had (%s)", judge.id, type(error).__name__)
             self._drop(batch, None)
-            return
+            return True
         gate = self.desk.gates.of(judge)
         for name, item in batch.items.items():
             answered = answers.get(name, Answered(None, b"", {}, "the batch ended without an answer"))
@@ -247,6 +256,7 @@ class BatchRunner:
         with contextlib.suppress(Exception):  # nothing of a result depends on it
             service.forget(batch.id)
         self._drop(batch, None, settle=False)
+        return True
 
     def _drop(self, batch: Batch, usd: float | None, *, settle: bool = True) -> None:
         """Forget a batch, and take back what it was given. `usd`: what each request cost; None: unknown."""
@@ -277,3 +287,9 @@ class BatchRunner:
                 yield Batch(**json.loads(file.read_text()))
             except FileNotFoundError:
                 continue  # another process has just finished with it
+
+
+def _lost(batch: Batch, error: Exception) -> bool:
+    """Does the error mean that the batch will never be had: its service does not know it, or it is older than a day."""
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
+    return status == GONE or time.time() - batch.at > WINDOW_S
