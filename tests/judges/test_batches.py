@@ -123,7 +123,12 @@ def test_a_batched_request_is_the_one_that_a_call_would_make(
     service: StandIn, clip: BlindedMedia, tmp_path: Path, provider: str
 ) -> None:
     """The same body on the wire, and so the same key: a judgment finds the batch's reply and asks nothing more."""
-    panel = make_panel(provider)
+    parameters: dict[str, dict[str, Any]] = {
+        "google": {"media_resolution": "low", "temperature": 0, "seed": 7, "thinking_level": "low"},
+        "openai": {"effort": "low", "verbosity": "low", "detail": "low"},
+        "anthropic": {"effort": "low"},
+    }
+    panel = make_panel(provider, parameters=parameters[provider])
     bench = Bench(tmp_path, panel, clip)
     bench.runner().ask(bench.asked()[:1])
     (batched,) = service.calls(f"{'gemini' if provider == 'google' else provider}.batched")

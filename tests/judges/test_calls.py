@@ -264,6 +264,7 @@ def test_no_key_is_said_before_anything_is_sent(
     [
         ("google", {"sees": "frames"}, "Gemini is given the video"),
         ("google", {"parameters": {"temprature": 1}}, "unknown parameters temprature"),
+        ("google", {"parameters": {"media_resolution": "huge"}}, "use one of low, medium, high"),
         ("openai", {"sees": "video"}, "set sees: frames"),
         ("anthropic", {"sees": "video"}, "set sees: frames"),
         ("openai_compatible", {"parameters": {"structured": "xml"}}, "json_schema, json_object, none"),

@@ -56,6 +56,11 @@ def create(judge: JudgeConfig, services: Services) -> GoogleProvider:
         raise JudgeError(
             f"sees: {judge.sees} is not offered", where=f"judge {judge.id}", remedy="Gemini is given the video"
         )
+    resolution = judge.parameters.get("media_resolution", "low")
+    if resolution not in FRAME_TOKENS:
+        raise JudgeError(
+            f"media_resolution: {resolution}", where=f"judge {judge.id}", remedy=f"use one of {', '.join(FRAME_TOKENS)}"
+        )
     return GoogleProvider(judge, *opened(judge, PARAMETERS, "google-genai", "google.genai"), services.uploads)
 
 
@@ -238,7 +243,11 @@ class GoogleProvider:
         video = types.Part(
             file_data=types.FileData(file_uri=self._file.uri, mime_type="video/mp4"),
             video_metadata=types.VideoMetadata(fps=frame_rate(self._judge.sampling, request.media.duration_s)),
-            media_resolution=f"MEDIA_RESOLUTION_{str(resolution).upper()}" if resolution else None,
+            media_resolution=types.PartMediaResolution(
+                level=types.PartMediaResolutionLevel(f"MEDIA_RESOLUTION_{str(resolution).upper()}")
+            )
+            if resolution
+            else None,
         )
         text = user_text(request) + ("\n\n" + schema_in_words() if request.plain else "")
         return [video, types.Part(text=text)]
