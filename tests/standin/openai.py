@@ -22,6 +22,7 @@ _RESPONSES = {
     "input",
     "max_output_tokens",
     "store",
+    "service_tier",
     "text",
     "reasoning",
     "temperature",
@@ -38,7 +39,7 @@ _CHAT = {
     "seed",
     "top_p",
 }
-_CHAT_EXTRA = {"modalities"}
+_CHAT_EXTRA = {"modalities", "top_k"}
 
 
 def error(status: int, message: str) -> dict[str, Any]:
