@@ -47,7 +47,7 @@ def measure(folder: Path) -> dict[str, float]:
     from vvb_assets.scores.results import read_results
 
     started, cpu = time.perf_counter(), time.process_time()
-    results = read_results(folder)
+    results = read_results(folder, keep_verdicts=False)
     read = time.perf_counter()
     tables = score_results(results, resamples=RESAMPLES)
     done = time.perf_counter()

@@ -7,6 +7,7 @@ from vvb_assets.human import make as human
 from vvb_assets.l1 import make as l1
 from vvb_assets.leaderboards import make as leaderboards
 from vvb_assets.panels import make as panels
+from vvb_assets.panels.costs import cost_nodes
 from vvb_assets.rollouts import make as rollouts
 from vvb_assets.scores import make as scores
 from vvb_assets.tasks import make as tasks
@@ -21,9 +22,11 @@ def build_graph(benchmark: Benchmark) -> Graph:
     nodes += panels.media_nodes(benchmark)
     for panel in benchmark.panels.values():
         nodes += panels.panel_nodes(panel)
+    nodes += human.vote_nodes(benchmark)
     nodes += scores.nodes(benchmark)
     nodes += human.nodes(benchmark)
     nodes += leaderboards.nodes(benchmark)
+    nodes += cost_nodes(benchmark)
     seen: set[str] = set()
     for node in nodes:
         missing = set(node.inputs) - seen

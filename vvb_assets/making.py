@@ -32,7 +32,11 @@ def current_inputs(workspace: Workspace, node: Node, partition: str | None) -> d
         upstream = graph.upstream(node, partition, source)
         if source.version_of is not None:
             for each in upstream:  # a file that was edited counts at once, whoever asks first
-                make_partition(workspace, source, each)
+                try:
+                    make_partition(workspace, source, each)
+                except VvbError:
+                    if not node.partial:
+                        raise  # a table of what exists goes on with the file as it was last read (bad votes, say)
         versions[key] = {p: m.data_version for p, m in store.manifests(key, upstream).items()}
         if not node.partial and len(versions[key]) < len(upstream):
             lacking = next(p for p in upstream if p not in versions[key])

@@ -137,7 +137,7 @@ def test_a_copied_panel_changes_no_agreement() -> None:
 def test_no_votes_and_no_panels() -> None:
     votes, stats = study()
     for table in human_tables(None, stats).values():
-        assert table.to_dicts() == [dict.fromkeys(table.columns) | {"reason": "the results have no votes"}]
+        assert table.to_dicts() == [dict.fromkeys(table.columns) | {"reason": "no votes"}]
     unjudged = stats.filter(pl.col("panel") == "P").with_columns(panel=pl.lit(None, pl.String))
     tables = agreement_tables({"x": 1000.0}, votes, unjudged)
     assert {t["reason"].item() for t in tables.values()} == {"no panel has judged anything"}

@@ -14,10 +14,13 @@ import pytest
 from vvb_assets.assembly import build_definitions
 from vvb_assets.build import build_graph
 from vvb_assets.graph import Workspace
+from vvb_assets.human.columns import HUMAN_TABLES
 from vvb_assets.human.make import eligible_runs, load_pairs
+from vvb_assets.leaderboards.score import score_everything
 from vvb_assets.making import make_partition
 from vvb_assets.plan import make_plan
 from vvb_assets.scores.make import SCHEMAS
+from vvb_assets.scores.results import read_results
 from vvb_assets.settings import Settings
 from vvb_resources.benchmark.loader import load_benchmark
 from vvb_resources.errors import ResultsError
@@ -181,6 +184,55 @@ def test_a_bad_vote_fails_the_study_alone(study: Study) -> None:
         study.make("bradley_terry")
     study.make("human_pairs")
     assert study.table("bradley_terry", "bradley_terry") == before
+
+
+def test_the_export_gives_the_same_human_tables(study: Study) -> None:
+    """What others compute from the exported results is what the graph has, the leaderboard's Elo included."""
+    study.vote("BRIDGE,painter,writer,A\nLESSON,writer,painter,B\nBRIDGE,writer,painter,A\nLESSON,painter,writer,tie\n")
+    study.make(*HUMAN, "leaderboard")
+    _, folder = study.workspace().payload("results", None)
+    config = study.workspace().benchmark.config
+    again = score_everything(
+        read_results(folder, require_all_runs=False),
+        resamples=config.bootstrap,
+        seed=config.seed,
+        study_seed=config.study.seed,
+    )
+    for asset in ("bradley_terry", "human_judge_agreement"):
+        for name in (
+            name for name in HUMAN_TABLES if (study.workspace().payload(asset, None)[1] / f"{name}.md").is_file()
+        ):
+            assert again[name].to_dicts() == study.table(asset, name), name
+    board = {row["system"]: row for row in study.table("leaderboard", "leaderboard")}
+    assert again["leaderboard"].to_dicts() == list(board.values())
+    rating = {row["system"]: row for row in study.table("bradley_terry", "bradley_terry")}
+    for system, row in board.items():
+        for column in ("elo", "elo_low", "elo_high", "rank", "rank_low", "rank_high", "reason"):
+            assert row[f"human_{column}"] == rating[system][column]
+    assert board["painter"]["human_elo"] > 1000 > board["writer"]["human_elo"]
+
+
+def test_the_leaderboard_says_why_it_has_no_elo_and_outlives_bad_votes(study: Study) -> None:
+    study.make("leaderboard")
+    for row in study.table("leaderboard", "leaderboard"):
+        assert (row["human_elo"], row["human_rank_low"], row["human_reason"]) == (None, None, "no votes")
+    study.vote("BRIDGE,painter,writer,A\n")
+    study.make("leaderboard")
+    study.vote("BRIDGE,painter,nobody,A\n", "bo.csv")
+    study.run("writer", "LESSON", 1)
+    study.make("leaderboard")
+    board = {row["system"]: row for row in study.table("leaderboard", "leaderboard")}
+    assert board["writer"]["overall_nv0"] == 2.0, "(3 + 1) / 2: made anew, though a votes file cannot be read"
+    assert board["painter"]["human_rank"] == 1, "the votes as they were last read"
+
+
+def test_votes_on_a_video_that_is_gone_are_left_out_of_the_results(study: Study) -> None:
+    study.vote("BRIDGE,painter,writer,A\nLESSON,painter,writer,A\n")
+    study.run("writer", "LESSON", 3, delivered=False)
+    study.make()
+    manifest, folder = study.workspace().payload("results", None)
+    assert pl.read_parquet(folder / "votes.parquet")["task"].to_list() == ["BRIDGE"]
+    assert (manifest.summary["votes"], manifest.summary["votes on runs without a video"]) == (1, 1)
 
 
 def test_one_dagster_step_makes_and_describes_the_study(study: Study) -> None:

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from tests.scores.naive import Rows
 from tests.scores.sets import hand_made, to_results
 from vvb_assets.leaderboards.score import score_results
+from vvb_assets.scores import results as reading
 from vvb_assets.scores.results import Results, read_results, write_results
 from vvb_assets.scores.statistics import run_statistics
 from vvb_resources.errors import ResultsError
@@ -162,3 +163,25 @@ def test_check_ids_unique_over_tasks_are_held_to_their_task() -> None:
     rows["verdicts"][3]["check"] = "t1-a"
     with pytest.raises(ResultsError, match="row 4: task t2 has no check t1-a"):
         to_results(rows).validate()
+
+
+def test_read_in_parts_without_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three verdicts at a time and none kept: the same figures, faults at the same rows, and no export without rows."""
+    write_results(whole(), tmp_path)
+    kept = read_results(tmp_path)
+    monkeypatch.setattr(reading, "PART_ROWS", 3)
+    lean = read_results(tmp_path, keep_verdicts=False)
+    assert kept.verdicts.height > 6
+    assert lean.verdicts.height == 0
+    assert_frame_equal(read_results(tmp_path).verdicts, kept.verdicts)
+    for name, table in score_results(kept, resamples=50).items():
+        assert_frame_equal(score_results(lean, resamples=50)[name], table)
+    with pytest.raises(ResultsError, match="read for their counts only"):
+        write_results(lean, tmp_path / "again")
+    verdicts = pl.read_parquet(tmp_path / "verdicts.parquet")
+    places = {"duplicate key": verdicts.row(0), "has no check": ("P", "up", "t1", "d9", "pass")}
+    for reason, row in places.items():
+        added = pl.concat([verdicts, pl.DataFrame([row], schema=verdicts.schema, orient="row")])
+        added.write_parquet(tmp_path / "verdicts.parquet")
+        with pytest.raises(ResultsError, match=rf"row {added.height}: .*({reason}|not known)"):
+            read_results(tmp_path, keep_verdicts=False)

@@ -79,7 +79,9 @@ def _chunk(server: StandIn, request: Request, fault: Fault) -> Reply:
     if "finalize" not in request.headers["x-goog-upload-command"]:
         return Reply({}, 200, {"x-goog-upload-status": "active"})
     require(len(upload["data"]) == upload["size"], "size differs from what was announced")
-    name = f"files/{uuid.uuid4().hex[:12]}"
+    name = upload["file"].get("name") or f"files/{uuid.uuid4().hex[:12]}"
+    require(re.fullmatch(r"files/[a-z0-9][a-z0-9-]{0,39}", name), f"invalid file name {name}")
+    require(name not in server.files, f"{name} already exists", 409)
     file = {
         "name": name,
         "displayName": upload["file"].get("displayName"),
@@ -97,7 +99,7 @@ def _chunk(server: StandIn, request: Request, fault: Fault) -> Reply:
 
 
 def _file(server: StandIn, request: Request) -> Reply:
-    found = re.fullmatch(rf"/{VERSIONS}/(files/\w+)", request.path)
+    found = re.fullmatch(rf"/{VERSIONS}/(files/[\w-]+)", request.path)
     require(found and found[1] in server.files, "file not found", 404)
     assert found is not None
     with server.lock:

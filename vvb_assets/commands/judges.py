@@ -70,7 +70,7 @@ def canary_command(
     os.environ.update(run_environment(usd_run, None, allow_unpriced))
     _, workspace = open_workspace(benchmark, panels)
     known(workspace, (), (), panel_ids)
-    services = Services(ObservationCache(workspace.home.observations))
+    services = Services(ObservationCache(workspace.home.observations), call_desk(workspace).uploads)
     found = [
         {"panel": panel.id, **vars(canary(panel.id, judge, call_desk(workspace), reply_store(workspace), services))}
         for panel in workspace.benchmark.panels.values()

@@ -13,14 +13,15 @@ from rich.table import Table
 
 from vvb_assets.commands.common import benchmark_options, echo_json, json_option, open_workspace
 from vvb_assets.graph import Workspace
-from vvb_assets.leaderboards.columns import ALL_TABLES
+from vvb_assets.leaderboards.columns import STORED_TABLES
 from vvb_assets.leaderboards.make import load_table
 from vvb_resources.store.tables import cells, render
 
 NARROW = (  # what fits a terminal; every column is in the other formats
     *("rank", "system", "delivered", "tasks", "spec_pct", "l2_pass_deliv_pct", "l2_pass_nv0_pct", "strict_pct"),
-    *("overall_deliv", "overall_nv0", "usd_per_task", "reason"),
+    *("overall_deliv", "overall_nv0", "human_elo", "usd_per_task", "reason"),
 )
+OPTIONAL = ("human_elo", "reason")  # not shown where every cell is empty
 PIPE_WIDTH = 150
 FORMATS = ("table", "csv", "markdown", "latex", "json")
 
@@ -28,7 +29,7 @@ FORMATS = ("table", "csv", "markdown", "latex", "json")
 @click.command("leaderboard")
 @benchmark_options
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
-@click.option("--table", "name", type=click.Choice(list(ALL_TABLES)), default="leaderboard", show_default=True)
+@click.option("--table", "name", type=click.Choice(list(STORED_TABLES)), default="leaderboard", show_default=True)
 @json_option
 def command(benchmark: Path | None, panels: Path | None, form: str, name: str, as_json: bool) -> None:
     """Show the leaderboard (or another table) as it was last made by `vvb run`.
@@ -43,7 +44,7 @@ def command(benchmark: Path | None, panels: Path | None, form: str, name: str, a
     elif form == "table":
         show_table(workspace, name)
     else:
-        click.echo(render(table, form, ALL_TABLES[name]), nl=False)
+        click.echo(render(table, form, STORED_TABLES[name]), nl=False)
 
 
 def missing(workspace: Workspace) -> dict[str, Any]:
@@ -69,12 +70,12 @@ def show_leaderboard(workspace: Workspace) -> None:
 
 def show_table(workspace: Workspace, name: str) -> None:
     """Print a table for a person, with what is missing under it."""
-    frame, spec = load_table(workspace, name), ALL_TABLES[name]
+    frame, spec = load_table(workspace, name), STORED_TABLES[name]
     if name == "leaderboard":
         spec = replace(spec, shown=NARROW)
     headers, rows = cells(frame, spec)
     shown = [c for c in (spec.shown or frame.columns) if c in frame.columns]
-    keep = [i for i, column in enumerate(shown) if column != "reason" or any(row[i] != "–" for row in rows)]
+    keep = [i for i, column in enumerate(shown) if column not in OPTIONAL or any(row[i] != "–" for row in rows)]
     table = Table(title=spec.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     for i in keep:
         table.add_column(

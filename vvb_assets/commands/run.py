@@ -18,10 +18,12 @@ from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, jso
 from vvb_assets.commands.leaderboard import show_leaderboard
 from vvb_assets.commands.plan import show_plan
 from vvb_assets.graph import Node, name_of
-from vvb_assets.panels.estimates import with_estimates
+from vvb_assets.panels.estimates import refuse_unpriced, with_estimates
 from vvb_assets.panels.make import call_desk
 from vvb_assets.plan import make_plan
 from vvb_resources.judges.calls import run_environment
+from vvb_resources.judges.providers.base import delete_orphans
+from vvb_resources.judges.uploads import UploadList
 
 USD = click.FloatRange(min=0)
 
@@ -103,6 +105,10 @@ def command(
         return
     os.environ.update(settings.environment())
     os.environ.update(run_environment(usd_run, usd_benchmark, allow_unpriced))
+    if not stages or "panels" in stages:
+        refuse_unpriced(workspace, make_plan(workspace, rerun_held=rerun_rollouts), panel_ids)
+        for line in delete_orphans(UploadList(workspace.home.uploads)):
+            click.echo(line, err=True)
     _quiet()
     from vvb_assets.assembly import build_definitions  # Dagster takes two seconds to import
     from vvb_assets.running import Selection, open_instance, recover, run_plan

@@ -10,6 +10,7 @@ from vvb_assets.commands.common import echo_json, json_option
 from vvb_assets.leaderboards.columns import ALL_TABLES
 from vvb_assets.leaderboards.pictures import draw
 from vvb_assets.leaderboards.score import score_everything
+from vvb_assets.leaderboards.uncertainty import RESAMPLES, SEED
 from vvb_assets.scores.results import read_results
 from vvb_resources.store.atomic import write_bytes
 from vvb_resources.store.tables import render, write_table
@@ -18,13 +19,17 @@ from vvb_resources.store.tables import render, write_table
 @click.command("score")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Write every table here, as CSV and Parquet.")
+@click.option("--resamples", type=click.IntRange(1), default=RESAMPLES, show_default=True, help="Bootstrap over tasks.")
+@click.option("--seed", type=int, default=SEED, show_default=True, help="Seed of the bootstrap over tasks.")
+@click.option("--study-seed", type=int, default=0, show_default=True, help="Seed of the bootstrap over votes.")
 @json_option
-def command(folder: Path, out: Path | None, as_json: bool) -> None:
+def command(folder: Path, out: Path | None, resamples: int, seed: int, study_seed: int, as_json: bool) -> None:
     """Score a folder in the results format (docs/scores.md): checks, runs, verdicts, scores as Parquet or CSV.
 
     Example:  vvb score results/ --out tables/
     """
-    tables = score_everything(read_results(folder))
+    results = read_results(folder, keep_verdicts=False)
+    tables = score_everything(results, resamples=resamples, seed=seed, study_seed=study_seed)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():

@@ -29,9 +29,11 @@ from vvb_resources.store.tables import write_table
 FORMATS = ("parquet", "csv", "markdown", "latex", "json")
 
 
-def nodes(benchmark: Benchmark) -> list[Node]:
-    """Nodes of the stage; all but the votes are made in one step (Dagster skips a later step of the same run)."""
-    common: dict[str, Any] = {"stage": "human", "dims": "none", "code_version": "1", "group": "human"}
+COMMON: dict[str, Any] = {"stage": "human", "dims": "none", "code_version": "1", "group": "human"}
+
+
+def vote_nodes(benchmark: Benchmark) -> list[Node]:
+    """The votes, which hang on nothing; they are part of the results, so they come before those."""
     return [
         Node(
             key="human_votes",
@@ -40,8 +42,14 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             description="Votes handed in: every file of the benchmark's votes/ folder, checked row by row.",
             kinds=("csv",),
             version_of=lambda b, p: digests.votes_digest(b),
-            **common,
-        ),
+            **COMMON,
+        )
+    ]
+
+
+def nodes(benchmark: Benchmark) -> list[Node]:
+    """The other nodes of the stage, made in one step (Dagster skips a later step of the same run)."""
+    return [
         Node(
             key="human_pairs",
             op="human",
@@ -50,7 +58,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             description="Whom to compare on what: a balanced, randomised design over playable, fully judged runs.",
             kinds=("polars", "csv"),
             partial=True,
-            **common,
+            **COMMON,
         ),
         Node(
             key="bradley_terry",
@@ -59,7 +67,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             make=_make_ratings,
             description="Human preference: strengths, Elo, bootstrap and rank intervals, win rates, tiers.",
             kinds=("numpy", "table"),
-            **common,
+            **COMMON,
         ),
         Node(
             key="human_judge_agreement",
@@ -68,7 +76,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             make=_make_agreement,
             description="People against judges: over systems, pair by pair, by margin, on both bad, metric by metric.",
             kinds=("polars", "table"),
-            **common,
+            **COMMON,
         ),
     ]
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from vvb_assets.human.agreement import agreement_tables
-from vvb_assets.human.columns import HUMAN_TABLES
+from vvb_assets.human.columns import HUMAN_TABLES, RATING_TABLES
 from vvb_assets.human.rating import RESAMPLES, rate
 from vvb_assets.human.tables import absent, rating_tables
+
+NO_VOTES = "no votes"
 
 
 def human_tables(
@@ -18,10 +22,20 @@ def human_tables(
     Without votes (None, or no row) each table is one row of nulls with the reason.
     """
     if votes is None or votes.is_empty():
-        reason = "the results have no votes" if votes is None else "no votes"
-        return {name: absent(name, reason) for name in HUMAN_TABLES}
-    plain = votes.with_columns(pl.col("task", "system_a", "system_b", "choice").cast(pl.String))
-    systems = stats["system"].unique(maintain_order=True).to_list()
-    tables = rating_tables(rate(plain, seed=seed, resamples=resamples, systems=systems))
+        return {name: absent(name, NO_VOTES) for name in HUMAN_TABLES}
+    tables = vote_ratings(votes, stats["system"].unique(maintain_order=True).to_list(), seed, resamples)
     elo = dict(tables["bradley_terry"].select("system", "elo").iter_rows())
-    return tables | agreement_tables(elo, plain, stats)
+    return tables | agreement_tables(elo, _as_text(votes), stats)
+
+
+def vote_ratings(
+    votes: pl.DataFrame | None, systems: Sequence[str], seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, pl.DataFrame]:
+    """The tables of RATING_TABLES, from votes in the results format; `systems` are rated or told why not."""
+    if votes is None or votes.is_empty():
+        return {name: absent(name, NO_VOTES) for name in RATING_TABLES}
+    return rating_tables(rate(_as_text(votes), seed=seed, resamples=resamples, systems=systems))
+
+
+def _as_text(votes: pl.DataFrame) -> pl.DataFrame:
+    return votes.with_columns(pl.col("task", "system_a", "system_b", "choice").cast(pl.String))

@@ -9,10 +9,12 @@ from vvb_assets.human.columns import HUMAN_TABLES
 from vvb_assets.leaderboards.agreement import SCHEMA as AGREEMENT
 from vvb_assets.leaderboards.leniency import LENIENCY_SCHEMA as LENIENCY
 from vvb_assets.leaderboards.leniency import SCALE_SCHEMA as SCALE_USE
+from vvb_assets.leaderboards.main import HUMAN_COLUMNS
 from vvb_assets.leaderboards.reranking import SCHEMA as RERANKING
 from vvb_assets.leaderboards.self_preference import SCHEMA as SELF_PREFERENCE
 from vvb_assets.leaderboards.uncertainty import PAIRWISE_SCHEMA as PAIRWISE
 from vvb_assets.leaderboards.uncertainty import UNCERTAINTY_SCHEMA as UNCERTAINTY
+from vvb_assets.panels.columns import COST_SPEC
 from vvb_resources.benchmark.models import DIMENSIONS
 from vvb_resources.store.tables import TableSpec
 
@@ -61,6 +63,13 @@ MEANINGS: Mapping[str, str] = {
     "unknown_pct": "share of unknown among all checks (scores) of delivered, judged runs, percent",
     "judge_error_pct": "share of judge errors among all checks of delivered, judged runs, percent",
     "usd_per_task": "mean cost of a run, USD; null while a run is unpriced",
+    "human_elo": "Elo of people's votes: 400 log10(Bradley-Terry strength), geometric mean at 1000",
+    "human_elo_low": "lower end of its 95% bootstrap interval over the votes",
+    "human_elo_high": "upper end of its 95% bootstrap interval over the votes",
+    "human_rank": "rank of human_elo",
+    "human_rank_low": "2.5th percentile of that rank over the resamples",
+    "human_rank_high": "97.5th percentile of that rank over the resamples",
+    "human_reason": "why there is no human Elo",
     "category": "task category, C01-C12",
     "language": "language of the task",
     "subcategory": "task subcategory; a task counts in each of its subcategories",
@@ -172,6 +181,7 @@ HEADERS: Mapping[str, str] = {
     "overall_nv0": "Overall nv0",
     "unknown_pct": "Unknown %",
     "usd_per_task": "$/task",
+    "human_elo": "Human Elo",
     "complete": "Complete",
     "reason": "Note",
 }
@@ -195,12 +205,21 @@ TABLES: Mapping[str, TableSpec] = {
         (
             *("rank", "system", "name", "lab", "harness", "tasks", "runs", "delivered", "delivery_pct"),
             *(*_bounds("spec"), *_L2, *_bounds("strict"), "all_core_pct", *DIMENSIONS),
-            *("overall_deliv", "overall_nv0", "run_overall", "unknown_pct", "usd_per_task", "panels", "complete"),
+            *(
+                "overall_deliv",
+                "overall_nv0",
+                "run_overall",
+                "unknown_pct",
+                "usd_per_task",
+                *HUMAN_COLUMNS,
+                "panels",
+                "complete",
+            ),
             *("missing_runs", "missing_panels", "incomplete_runs", "judge_errors", "reason"),
         ),
         (
             *("rank", "system", "delivered", "tasks", "delivery_pct", "spec_pct", *_L2, *_SUCCESS, *DIMENSIONS),
-            *("overall_deliv", "overall_nv0", "usd_per_task", "reason"),
+            *("overall_deliv", "overall_nv0", "human_elo", "usd_per_task", "reason"),
         ),
     ),
     "per_panel": _spec(
@@ -263,3 +282,4 @@ TABLES: Mapping[str, TableSpec] = {
     "reranking": _spec("The ranking without own panels and families", tuple(RERANKING)),
 }
 ALL_TABLES: Mapping[str, TableSpec] = {**TABLES, **HUMAN_TABLES}  # the human study's have assets of their own
+STORED_TABLES: Mapping[str, TableSpec] = {**ALL_TABLES, "judging_costs": COST_SPEC}  # those of a data home

@@ -62,6 +62,24 @@ def leaderboard(
     return table.select(LEADERBOARD_COLUMNS)
 
 
+def with_human_elo(board: pl.DataFrame, ratings: pl.DataFrame) -> pl.DataFrame:
+    """The leaderboard with people's preference beside it, from the `bradley_terry` table of the votes.
+
+    Added: HUMAN_COLUMNS (Elo and rank with their 95% intervals); `human_reason` says why a system has none of them,
+    or why one of its bounds is null.
+    """
+    source = {c: c.removeprefix("human_") for c in HUMAN_COLUMNS}
+    named = ratings.select("system", *(pl.col(name).alias(c) for c, name in source.items()))
+    why = ratings["reason"].first() if ratings["system"].null_count() else "no votes"
+    table = board.join(named, on="system", how="left", maintain_order="left")
+    unrated = pl.col("human_elo").is_null() & pl.col("human_reason").is_null()
+    return table.with_columns(human_reason=pl.when(unrated).then(pl.lit(why)).otherwise("human_reason"))
+
+
+HUMAN_COLUMNS = (
+    *("human_elo", "human_elo_low", "human_elo_high"),
+    *("human_rank", "human_rank_low", "human_rank_high", "human_reason"),
+)
 LEADERBOARD_COLUMNS = (
     *("rank", "system", "name", "lab", "harness", "tasks", "runs", "delivered", "delivery_pct"),
     *("spec_pct", "spec_low_pct", "spec_high_pct", "l2_pass_deliv_pct", "l2_pass_nv0_pct"),

@@ -28,13 +28,14 @@ def nodes(benchmark: Benchmark) -> list[Node]:
     The bootstrap's settings are part of the version of the tables that use it: other settings make them stale.
     """
     drawn = f" ({benchmark.config.bootstrap} resamples, seed {benchmark.config.seed})"
+    voted = f" (study seed {benchmark.config.study.seed})"
     return [
         Node(
             key=name,
             stage="leaderboards",
             dims="none",
             inputs=("results",),
-            code_version="2" + (drawn if name in RESAMPLED else ""),
+            code_version=("3" + voted if name == "leaderboard" else "2") + (drawn if name in RESAMPLED else ""),
             make=_make,
             description=spec.title,
             group="leaderboards",
@@ -47,15 +48,16 @@ def nodes(benchmark: Benchmark) -> list[Node]:
 
 
 @lru_cache(maxsize=1)
-def _all_tables(folder: Path, resamples: int, seed: int) -> dict[str, pl.DataFrame]:
+def _all_tables(folder: Path, resamples: int, seed: int, study_seed: int) -> dict[str, pl.DataFrame]:
     """All tables of one version of the results (its payload folder is never changed), computed once for the op."""
-    return score_results(read_results(folder, require_all_runs=False), resamples=resamples, seed=seed)
+    results = read_results(folder, require_all_runs=False, keep_verdicts=False)
+    return score_results(results, resamples=resamples, seed=seed, study_seed=study_seed)
 
 
 def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
     _, folder = workspace.payload("results", None)
     config = workspace.benchmark.config
-    tables = _all_tables(folder, config.bootstrap, config.seed)
+    tables = _all_tables(folder, config.bootstrap, config.seed, config.study.seed)
     table = tables[node.key]
     write_table(table, out, node.key, TABLE_FORMATS, TABLES[node.key])
     for name, png in draw(node.key, tables, config.title).items():

@@ -6,12 +6,12 @@ import polars as pl
 
 from vvb_assets.cost.association import cost_correlation
 from vvb_assets.cost.totals import cost_table
-from vvb_assets.human.study import human_tables
+from vvb_assets.human.study import human_tables, vote_ratings
 from vvb_assets.leaderboards.agreement import agreement
 from vvb_assets.leaderboards.columns import TABLES
 from vvb_assets.leaderboards.judging import core_vs_detail, dimensions, failed_any_check, judge_errors
 from vvb_assets.leaderboards.leniency import leniency, scale_use
-from vvb_assets.leaderboards.main import leaderboard, per_panel, slice_table
+from vvb_assets.leaderboards.main import leaderboard, per_panel, slice_table, with_human_elo
 from vvb_assets.leaderboards.program_checks import l1_table
 from vvb_assets.leaderboards.reranking import rerankings
 from vvb_assets.leaderboards.self_preference import self_preference
@@ -27,18 +27,27 @@ from vvb_resources.store.tables import check_finite
 
 
 def score_results(
-    results: Results, stats: pl.DataFrame | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
+    results: Results,
+    stats: pl.DataFrame | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    study_seed: int = 0,
+    ratings: pl.DataFrame | None = None,
 ) -> dict[str, pl.DataFrame]:
     """Every table of `columns.TABLES` by name, from validated results.
 
-    `stats` is `run_statistics(results)`, if at hand. `resamples` and `seed` are those of the bootstrap over tasks. A
-    table whose input is absent is one row of nulls with the reason. Columns stand in the order of TABLES; no table
-    holds NaN or infinity (StoreError otherwise).
+    `stats` is `run_statistics(results)`, if at hand, `ratings` the `bradley_terry` table of its votes. `resamples` and
+    `seed` are those of the bootstrap over tasks, `study_seed` that of the bootstrap over votes. A table whose input is
+    absent is one row of nulls with the reason. Columns stand in the order of TABLES; no table holds NaN or infinity
+    (StoreError otherwise).
     """
     counts = verdict_counts(results)
     stats = run_statistics(results, counts) if stats is None else stats
     figures = panel_figures(stats)
-    board = leaderboard(stats, results.systems, figures)
+    if ratings is None:
+        ratings = vote_ratings(results.votes, results.system_ids, study_seed)["bradley_terry"]
+    board = with_human_elo(leaderboard(stats, results.systems, figures), ratings)
     tables = {
         "leaderboard": board,
         "per_panel": per_panel(figures),
@@ -95,11 +104,17 @@ def _why_empty(name: str, stats: pl.DataFrame) -> str:
     return "agreement needs two panels" if name == "agreement" else "no panel has judged anything"
 
 
-def score_everything(results: Results, *, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, pl.DataFrame]:
-    """Every table of `columns.ALL_TABLES` by name: those of `score_results`, and those of the human study's votes."""
+def score_everything(
+    results: Results, *, resamples: int = RESAMPLES, seed: int = SEED, study_seed: int = 0
+) -> dict[str, pl.DataFrame]:
+    """Every table of `columns.ALL_TABLES` by name: those of `score_results`, and those of the human study's votes.
+
+    The seeds and resamples are those of `benchmark.yaml`; with the same ones the tables are those of the graph.
+    """
     stats = run_statistics(results)
-    tables = score_results(results, stats, resamples=resamples, seed=seed)
-    return tables | human_tables(results.votes, stats, seed=seed)
+    human = human_tables(results.votes, stats, seed=study_seed)
+    ratings = human["bradley_terry"]
+    return score_results(results, stats, resamples=resamples, seed=seed, ratings=ratings) | human
 
 
 def absent(name: str, reason: str) -> pl.DataFrame:

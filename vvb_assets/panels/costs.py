@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from vvb_assets.graph import Workspace, split_run
+from vvb_assets.graph import Made, Node, Workspace, split_run
+from vvb_assets.panels.columns import COST_SPEC
 from vvb_assets.panels.make import load_judgment
+from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.judges.pricing import TOKEN_KINDS
-from vvb_resources.store.tables import TableSpec
+from vvb_resources.store.digests import digest_value
+from vvb_resources.store.tables import FORMATS, write_table
 
-COST_SPEC = TableSpec(
-    "Cost of judging",
-    {
-        "panel": "id of the judge panel",
-        "judge": "the judge of the panel",
-        "model": "the judge's model",
-        "system": "id of the agent system that was judged",
-        "runs": "delivered runs judged",
-        "replies": "replies the judgments rest on",
-        **{f"{kind}_tokens": f"tokens billed as {kind}" for kind in TOKEN_KINDS},
-        "usd": "cost of these replies, USD; null while one has no known price",
-        "usd_per_run": "usd / runs",
-    },
-)
+NOTHING_JUDGED = "no panel has judged a video"
+
+
+def cost_nodes(benchmark: Benchmark) -> list[Node]:
+    """The table of judging costs, made with the other tables of the benchmark."""
+    return [
+        Node(
+            key="judging_costs",
+            stage="leaderboards",
+            dims="none",
+            inputs=tuple(f"{panel}/judgment" for panel in benchmark.panels),
+            code_version="1",
+            make=_make,
+            description="What judging cost: tokens and USD by panel, judge and system, of the replies that count.",
+            group="leaderboards",
+            kinds=("polars", "table"),
+            partial=True,
+            op="tables",
+        )
+    ]
+
+
+def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
+    table = judging_costs(workspace)
+    if table.is_empty():
+        table = pl.DataFrame([{"reason": NOTHING_JUDGED}], schema=table.schema)
+    write_table(table, out, node.key, FORMATS, COST_SPEC)
+    known = table["usd"].null_count() == 0
+    return Made(
+        digest_value(table.to_dicts()), summary={"rows": table.height, "usd": table["usd"].sum() if known else None}
+    )
 
 
 def judging_costs(workspace: Workspace) -> pl.DataFrame:
@@ -60,4 +81,5 @@ def judging_costs(workspace: Workspace) -> pl.DataFrame:
         *(pl.col(name).sum() for name in counts),
         pl.when(known).then(pl.col("usd").sum()).alias("usd"),
     )
-    return table.with_columns(usd_per_run=pl.col("usd") / pl.col("runs")).select(list(COST_SPEC.columns))
+    why = pl.when(pl.col("usd").is_null()).then(pl.lit("a reply without a known price"))
+    return table.with_columns(usd_per_run=pl.col("usd") / pl.col("runs"), reason=why).select(list(COST_SPEC.columns))

@@ -7,18 +7,19 @@ leaves out and faults that pass cost more, which is what the limits of a run are
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vvb_assets.graph import Workspace, split_run
 from vvb_assets.panels.judging import Asking
-from vvb_assets.panels.make import call_desk, reply_store
+from vvb_assets.panels.make import call_desk, paid_judges, reply_store
 from vvb_assets.plan import Plan, Stale
-from vvb_resources.benchmark.models import TaskSpec
+from vvb_resources.benchmark.models import JudgeConfig, TaskSpec
+from vvb_resources.errors import JudgeError
 from vvb_resources.judges.calls import Money, request_tokens
-from vvb_resources.judges.pricing import expected_usd, worst_usd
+from vvb_resources.judges.pricing import cost_usd, expected_usd, worst_usd
 from vvb_resources.judges.prompt import observations_text
 from vvb_resources.judges.providers.base import provider_module
 from vvb_resources.judges.routing import route
@@ -64,6 +65,31 @@ def with_estimates(workspace: Workspace, plan: Plan) -> Plan:
         total = None if None in usd else sum(cost for cost in usd if cost is not None)
         stale.append(dataclasses.replace(item, calls=sum(row.calls for row in found), usd=total))
     return dataclasses.replace(plan, stale=stale, judging=[row.to_json() for row in summed(rows)])
+
+
+def refuse_unpriced(workspace: Workspace, plan: Plan, panels: Collection[str] = ()) -> None:
+    """Raise JudgeError if the plan would ask a model without a known price that was not allowed by name.
+
+    `panels`: only these (all, where none are named). A judge whose stored replies answer everything is not asked.
+    """
+    money = call_desk(workspace).money
+    chosen = [p for p in workspace.benchmark.panels.values() if not panels or p.id in panels]
+    judges = [judge for panel in chosen for judge in paid_judges(panel)]
+    if all(_affordable(money, judge) for judge in judges):
+        return
+    asked = {(row["panel"], row["judge"]) for row in with_estimates(workspace, plan).judging if row["calls"]}
+    refused = [j for p in chosen for j in paid_judges(p) if (p.id, j.id) in asked and not _affordable(money, j)]
+    if refused:
+        models = list(dict.fromkeys(judge.model for judge in refused))
+        raise JudgeError(
+            f"no price is known of {', '.join(models)}, so no limit could hold",
+            where="prices/",
+            remedy="enter it there, or run with " + " ".join(f"--allow-unpriced {model}" for model in models),
+        )
+
+
+def _affordable(money: Money, judge: JudgeConfig) -> bool:
+    return cost_usd(money.price_of(judge), {}) is not None or judge.model in money.unpriced
 
 
 def estimate_run(

@@ -53,7 +53,7 @@ def judge_run(
     for item in route(panel, rubric):
         observations = handed.get(item.judge.observations_from or "")
         ask = Asking(item, panel.id, spec, prompt, media, replies, observations, sample_index, desk)
-        record, gathered = ask.run(Services(cache))
+        record, gathered = ask.run(Services(cache, desk.uploads if desk else None))
         records.append(record)
         handed[item.judge.id] = observations_text(gathered.reading)
     return Judgment(panel.id, True, tuple(records))

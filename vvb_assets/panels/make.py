@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,19 +13,21 @@ from vvb_assets.panels.judgment import Judgment, undelivered_judgment
 from vvb_assets.panels.reading import read_judgment
 from vvb_assets.tasks.make import panel_config_node
 from vvb_resources.benchmark.loader import Benchmark
-from vvb_resources.benchmark.models import PanelConfig
+from vvb_resources.benchmark.models import JudgeConfig, PanelConfig
 from vvb_resources.judges.calls import CallDesk, Money
 from vvb_resources.judges.instruments.observations import ObservationCache
 from vvb_resources.judges.ledger import Ledger
 from vvb_resources.judges.prompt import PROMPT_VERSION
-from vvb_resources.judges.providers.base import provider_module, provider_names
+from vvb_resources.judges.providers.base import delete_orphans, provider_module, provider_names
 from vvb_resources.judges.reading import READER_VERSION
 from vvb_resources.judges.reply_store import ReplyStore
+from vvb_resources.judges.uploads import UploadList
 from vvb_resources.media.blinding import BlindedMedia, blind
 from vvb_resources.media.delivery import find_delivery
 from vvb_resources.store.atomic import write_json, write_parquet
 from vvb_resources.store.digests import digest_value
 
+log = logging.getLogger(__name__)
 UNDELIVERED = digest_value("undelivered")
 
 
@@ -50,9 +53,7 @@ def media_nodes(benchmark: Benchmark) -> list[Node]:
 def panel_nodes(panel: PanelConfig) -> list[Node]:
     """The family of one panel; its id is the key prefix and the group."""
     # Instruments use this machine's cores; models are waited for, as many at once as their limits allow.
-    known = provider_names()  # a panel may name a provider that is not installed: told when the judge is asked
-    models = [j for j in panel.judges if j.provider in known and provider_module(j.provider).PAID]
-    workers = max([2, *(judge.limits.concurrency for judge in models)])
+    workers = max([2, *(judge.limits.concurrency for judge in paid_judges(panel))])
     shared = {"stage": "panels", "dims": "run", "group": panel.id, "batch": 11, "op": f"panel_{panel.id}"}
     inputs = ("blinded_media", "rubric", "task_spec", f"{panel.id}/panel_config")
 
@@ -145,7 +146,15 @@ def call_desk(workspace: Workspace) -> CallDesk:
     """Where paid calls are made: this benchmark's prices and limits, and the ledger of the whole data home."""
     budgets = workspace.benchmark.config.budgets
     money = Money.of(workspace.benchmark.prices, budgets.usd_run, budgets.usd_benchmark)
-    return CallDesk(_ledger(workspace.home.ledger), workspace.benchmark.config.name, money)
+    uploads = UploadList(workspace.home.uploads)
+    return CallDesk(_ledger(workspace.home.ledger), workspace.benchmark.config.name, money, uploads=uploads)
+
+
+@lru_cache(maxsize=4)
+def _delete_orphans(path: Path) -> None:
+    """Once a process, before its first judgment by models: what killed ones have left with services."""
+    for line in delete_orphans(UploadList(path)):
+        log.info(line)
 
 
 @lru_cache(maxsize=4)
@@ -156,22 +165,7 @@ def _ledger(path: Path) -> Ledger:
 
 def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:
     assert partition is not None
-    _, task_id = split_run(partition)
-    panel, task = workspace.benchmark.panels[panel_id], workspace.benchmark.tasks[task_id]
-    manifest, folder = workspace.payload("blinded_media", partition)
-    if not manifest.summary["delivered"]:
-        judgment = undelivered_judgment(panel)
-    else:
-        judgment = judge_run(
-            panel,
-            task.rubric,
-            task.spec,
-            task.prompt,
-            BlindedMedia.load(folder),
-            reply_store(workspace),
-            ObservationCache(workspace.home.observations),
-            desk=call_desk(workspace),
-        )
+    judgment = judge_partition(workspace, panel_id, partition)
     judgment.save(out / "judgment.json")
     return Made(
         judgment.digest,
@@ -190,6 +184,36 @@ def _judge(panel_id: str, workspace: Workspace, partition: str | None, out: Path
             }
         },
     )
+
+
+def judge_partition(workspace: Workspace, panel_id: str, partition: str, sample_index: int = 0) -> Judgment:
+    """The panel's judgment of a run, from stored replies and calls; of one without a video, the judgment that says so.
+
+    `sample_index`: which repetition. Raises what `judge_run` raises.
+    """
+    panel, task = workspace.benchmark.panels[panel_id], workspace.benchmark.tasks[split_run(partition)[1]]
+    manifest, folder = workspace.payload("blinded_media", partition)
+    if not manifest.summary["delivered"]:
+        return undelivered_judgment(panel)
+    if paid_judges(panel):
+        _delete_orphans(workspace.home.uploads)
+    return judge_run(
+        panel,
+        task.rubric,
+        task.spec,
+        task.prompt,
+        BlindedMedia.load(folder),
+        reply_store(workspace),
+        ObservationCache(workspace.home.observations),
+        desk=call_desk(workspace),
+        sample_index=sample_index,
+    )
+
+
+def paid_judges(panel: PanelConfig) -> list[JudgeConfig]:
+    """Judges of the panel whose calls cost money. One whose provider is not installed is told when it is asked."""
+    known = provider_names()
+    return [judge for judge in panel.judges if judge.provider in known and provider_module(judge.provider).PAID]
 
 
 def load_judgment(workspace: Workspace, panel_id: str, partition: str) -> Judgment:

@@ -12,12 +12,9 @@ from typing import Any
 import polars as pl
 
 from vvb_assets.graph import Workspace, split_run
-from vvb_assets.panels.judging import judge_run
-from vvb_assets.panels.make import call_desk, reply_store
+from vvb_assets.panels.make import judge_partition, reply_store
 from vvb_assets.panels.reading import read_judgment
 from vvb_resources.errors import VvbError
-from vvb_resources.judges.instruments.observations import ObservationCache
-from vvb_resources.media.blinding import BlindedMedia
 from vvb_resources.store.tables import TableSpec
 
 NOISE_SPEC = TableSpec(
@@ -40,24 +37,13 @@ def repeat_judgments(workspace: Workspace, panel_id: str, runs: Sequence[str], s
     VvbError for a run without a blinded video, PausedError before a limit of money.
     """
     rows: list[dict[str, Any]] = []
-    panel = workspace.benchmark.panels[panel_id]
     for run in runs:
-        manifest, folder = workspace.payload("blinded_media", run)
+        manifest, _ = workspace.payload("blinded_media", run)
         if not manifest.summary["delivered"]:
             raise VvbError("has no video", where=run, remedy="name a run that delivered one")
         task = workspace.benchmark.tasks[split_run(run)[1]]
         for sample in range(samples):
-            judgment = judge_run(
-                panel,
-                task.rubric,
-                task.spec,
-                task.prompt,
-                BlindedMedia.load(folder),
-                reply_store(workspace),
-                ObservationCache(workspace.home.observations),
-                desk=call_desk(workspace),
-                sample_index=sample,
-            )
+            judgment = judge_partition(workspace, panel_id, run, sample)
             verdicts, scores = read_judgment(judgment, task.rubric, reply_store(workspace))
             base = {"sample": sample, "run": run}
             for row in verdicts.to_dicts():

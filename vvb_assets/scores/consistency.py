@@ -1,45 +1,54 @@
 """Rules of the results format that need more than one column: keys, references between files, completeness.
 
-Verdicts can be tens of millions of rows, so they are walked in slices, and each is put into its cell of one array of
-bytes: fewer full cells than rows means a duplicate, without sorting or hashing, and the array is what is counted later.
+Verdicts can be tens of millions of rows, so they are walked in slices as they are read, and each is put into its cell
+of one array of bytes: fewer full cells than rows means a duplicate, without sorting or hashing, and the array is what
+is counted later. The rows themselves need not be kept for that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vvb_assets.scores.cube import MAX_CELLS, VerdictCube, codes, size_of, walk
+from vvb_assets.scores.cube import MAX_CELLS, Cells, VerdictCube, VerdictSlice, codes, size_of, walk
 from vvb_assets.scores.schema import FORMAT
 from vvb_resources.errors import ResultsError
 
+Parts = Callable[[], Iterator[pl.DataFrame]]
+
 
 def check_consistency(
-    frames: Mapping[str, pl.DataFrame], sources: Mapping[str, str], *, require_all_runs: bool
-) -> tuple[pl.DataFrame, VerdictCube | None]:
-    """Raise ResultsError at the first row that breaks a rule; return `scores` without rows that say nothing.
+    frames: Mapping[str, pl.DataFrame],
+    verdicts: Parts,
+    sources: Mapping[str, str],
+    *,
+    require_all_runs: bool,
+    keep_verdicts: bool,
+) -> tuple[pl.DataFrame, pl.DataFrame, VerdictCube | None]:
+    """Raise ResultsError at the first row that breaks a rule; return `scores` without rows that say nothing, `verdicts`
+    and the array of all of them.
 
-    With it comes the array of all verdicts, unless it would be larger than MAX_CELLS. `frames` are the typed frames by
-    name, `sources` their file names for messages. A null score of an undelivered run says nothing and is dropped; a
-    known one is refused.
+    `frames` are the typed frames by name, but for the verdicts: those are given as a function that reads them in typed
+    parts, anew at each call. `sources` are the file names for messages. Without `keep_verdicts` the frame of verdicts
+    has no row, only its types. There is no array, and the rows are kept, where it would be larger than MAX_CELLS. A
+    null score of an undelivered run says nothing and is dropped; a known one is refused.
     """
     for name, frame in frames.items():
-        if name != "verdicts":
-            _unique(frame, FORMAT[name].key, sources[name])
+        _unique(frame, FORMAT[name].key, sources[name])
     if require_all_runs:
         _all_runs(frames, sources["runs"])
     if "panels" in frames:
         _unique_judges(frames["panels"], sources["panels"])
     delivered = _delivered(frames["runs"])
-    cube = _verdicts(frames["verdicts"], frames["checks"], delivered, sources["verdicts"])
+    rows, cube = _verdicts(verdicts, frames["checks"], delivered, sources["verdicts"], keep_verdicts)
     runs = frames["runs"].select("system", "task", "delivered")
     for name in ("l1", "votes"):
         if name in frames:
             _refers_to_runs(name, frames[name], runs, sources[name])
-    return _scores(frames["scores"], delivered, sources["scores"]), cube
+    return _scores(frames["scores"], delivered, sources["scores"]), rows, cube
 
 
 def _unique(frame: pl.DataFrame, key: tuple[str, ...], where: str) -> None:
@@ -104,33 +113,49 @@ def _delivered(runs: pl.DataFrame) -> NDArray[np.bool_]:
 
 
 def _verdicts(
-    verdicts: pl.DataFrame, checks: pl.DataFrame, delivered: NDArray[np.bool_], where: str
-) -> VerdictCube | None:
-    """References, undelivered runs and duplicates of the verdict rows, slice by slice; the array of all of them."""
-    shape = size_of(verdicts["panel"]), len(delivered), len(checks)
-    fits = shape[0] * shape[1] * shape[2] <= MAX_CELLS
-    cells = np.zeros(shape if fits else (0, 0, 0), dtype=np.uint8)
-    for part in walk(verdicts, checks):
-        if (part.row < 0).any():
-            row = part.offset + int(np.argmax(part.row < 0))
-            raise ResultsError(
-                f"task {verdicts['task'][row]} has no check {verdicts['check'][row]}",
-                where=_row(where, row),
-                remedy="name only a check that is in checks for that task",
-            )
-        made = delivered[part.system, part.task]
-        if not made.all():
-            row = part.offset + int(np.argmin(made))
-            raise ResultsError(
-                f"a verdict on a run that is not delivered: {_key(verdicts, row, ('system', 'task'))}",
-                where=_row(where, row),
-                remedy="remove it, or set delivered = true in runs",
-            )
-        if fits:
-            cells[part.panel, part.system, part.row] = part.value
-    if not fits or int(np.count_nonzero(cells)) != len(verdicts):
-        _unique(verdicts, FORMAT["verdicts"].key, where)
-    return VerdictCube(cells, verdicts, checks) if fits else None
+    parts: Parts, checks: pl.DataFrame, delivered: NDArray[np.bool_], where: str, keep: bool
+) -> tuple[pl.DataFrame, VerdictCube | None]:
+    """References, undelivered runs and duplicates of the verdict rows, slice by slice; the rows, and their array."""
+    kept: list[pl.DataFrame] = []
+    cells: Cells | None = None
+    rows, fits = 0, True
+    for frame in parts():
+        if cells is None:
+            shape = size_of(frame["panel"]), len(delivered), len(checks)
+            fits = shape[0] * shape[1] * shape[2] <= MAX_CELLS
+            cells = np.zeros(shape if fits else (0, 0, 0), dtype=np.uint8)
+        for part in walk([frame], checks):
+            _refers_to_delivered(frame, part, delivered, where, rows)
+            if fits:
+                cells[part.panel, part.system, part.row] = part.value
+        kept.append(frame if keep or not fits else frame.clear())
+        rows += len(frame)
+    assert cells is not None
+    verdicts = pl.concat(kept, rechunk=False) if keep or not fits else kept[0]
+    if not fits or int(np.count_nonzero(cells)) != rows:
+        _unique(verdicts if len(verdicts) == rows else pl.concat(parts()), FORMAT["verdicts"].key, where)
+    return verdicts, VerdictCube(cells, rows, verdicts, checks) if fits else None
+
+
+def _refers_to_delivered(
+    frame: pl.DataFrame, part: VerdictSlice, delivered: NDArray[np.bool_], where: str, before: int
+) -> None:
+    """Raise at the first row of `part` (a slice of `frame`) without a check or without a delivered run."""
+    if (part.row < 0).any():
+        row = part.offset + int(np.argmax(part.row < 0))
+        raise ResultsError(
+            f"task {frame['task'][row]} has no check {frame['check'][row]}",
+            where=_row(where, before + row),
+            remedy="name only a check that is in checks for that task",
+        )
+    made = delivered[part.system, part.task]
+    if not made.all():
+        row = part.offset + int(np.argmin(made))
+        raise ResultsError(
+            f"a verdict on a run that is not delivered: {_key(frame, row, ('system', 'task'))}",
+            where=_row(where, before + row),
+            remedy="remove it, or set delivered = true in runs",
+        )
 
 
 def _scores(scores: pl.DataFrame, delivered: NDArray[np.bool_], where: str) -> pl.DataFrame:

@@ -7,7 +7,7 @@ side, without a join or a hash of tens of millions of rows (figures: docs/perfor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,10 +33,12 @@ class VerdictCube:
     """`cells` (panels, systems, checks) holds CODE of each verdict, 0 without a row.
 
     Panels and systems in the order of their Enums, checks in the order of the rows of `checks`. `verdicts` and
-    `checks` are the frames it was made from: for other frames it does not hold.
+    `checks` are the frames it was made from: for other frames it does not hold. `rows` is the number of verdicts;
+    `verdicts` has none of them where they were not to be kept.
     """
 
     cells: Cells
+    rows: int
     verdicts: pl.DataFrame
     checks: pl.DataFrame
 
@@ -53,17 +55,18 @@ class VerdictSlice:
     value: Cells
 
 
-def walk(verdicts: pl.DataFrame, checks: pl.DataFrame) -> Iterator[VerdictSlice]:
-    """The verdict rows in slices, as codes of their Enums."""
+def walk(frames: Iterable[pl.DataFrame], checks: pl.DataFrame) -> Iterator[VerdictSlice]:
+    """The rows of typed verdict frames that follow one another, in slices, as codes of their Enums."""
     find = pair_finder(checks)
     meaning = np.arange(1, len(VERDICTS) + 1, dtype=np.uint8)
-    for offset in range(0, len(verdicts), SLICE_ROWS):
-        part = verdicts.slice(offset, SLICE_ROWS)
-        task = codes(part["task"])
-        value = meaning[part["verdict"].to_physical().to_numpy()]
-        yield VerdictSlice(
-            offset, codes(part["panel"]), codes(part["system"]), task, find(task, codes(part["check"])), value
-        )
+    offset = 0
+    for frame in frames:
+        for part in frame.iter_slices(SLICE_ROWS):
+            task = codes(part["task"])
+            value = meaning[part["verdict"].to_physical().to_numpy()]
+            row = find(task, codes(part["check"]))
+            yield VerdictSlice(offset, codes(part["panel"]), codes(part["system"]), task, row, value)
+            offset += len(part)
 
 
 def cubes(results: Results) -> Iterator[tuple[int, Cells]]:
@@ -80,7 +83,7 @@ def cubes(results: Results) -> Iterator[tuple[int, Cells]]:
     group = max(1, min(systems, MAX_CELLS // max(1, panels * len(checks))))
     for first in range(0, systems, group):
         cells = np.zeros((panels, min(group, systems - first), len(checks)), dtype=np.uint8)
-        for part in walk(verdicts, checks):
+        for part in walk([verdicts], checks):
             inside = (part.system >= first) & (part.system < first + cells.shape[1])
             cells[part.panel[inside], part.system[inside] - first, part.row[inside]] = part.value[inside]
         yield first, cells

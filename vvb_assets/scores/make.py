@@ -7,6 +7,7 @@ slices together. Both are built on what exists and say what is missing.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,8 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             stage="leaderboards",
             op="tables",  # one step with the tables: Dagster skips a later step of the same run
             dims="none",
-            inputs=("run_scores", "rubric", "catalogue"),
-            code_version="2",
+            inputs=("run_scores", "rubric", "catalogue", "human_votes"),
+            code_version="3",
             make=_make_results,
             description="All runs in the results format: what the tables are computed from, and what others can read.",
             group="leaderboards",
@@ -143,7 +144,8 @@ def _make_results(workspace: Workspace, node: Node, partition: str | None, out: 
         for name in FRAMES:
             slices[name].append(pl.read_parquet(folder / f"{name}.parquet"))
     frames = {name: pl.concat(parts) if parts else pl.DataFrame(schema=SCHEMAS[name]) for name, parts in slices.items()}
-    results = _results(workspace, frames).validate(require_all_runs=False)
+    votes, left_out = _votes(workspace, frames["runs"])
+    results = replace(_results(workspace, frames), votes=votes).validate(require_all_runs=False)
     write_results(results, out)
     total = len(workspace.benchmark.systems) * len(workspace.benchmark.tasks)
     return Made(
@@ -158,8 +160,22 @@ def _make_results(workspace: Workspace, node: Node, partition: str | None, out: 
             "runs missing": total - results.runs.height,
             "verdicts": results.verdicts.height,
             "scores": results.scores.height,
+            **({} if votes is None else {"votes": votes.height, "votes on runs without a video": left_out}),
         },
     )
+
+
+def _votes(workspace: Workspace, runs: pl.DataFrame) -> tuple[pl.DataFrame | None, int]:
+    """The human votes as last read, those on two videos of `runs`, and the number of the others; None without votes."""
+    manifest = workspace.store.load("human_votes", None)
+    if manifest is None:
+        return None, 0
+    votes = pl.read_parquet(workspace.store.payload(manifest) / "votes.parquet")
+    kept = votes
+    videos = runs.filter("delivered").select("system", "task")
+    for side in ("system_a", "system_b"):
+        kept = kept.join(videos, left_on=[side, "task"], right_on=["system", "task"], how="semi", maintain_order="left")
+    return (kept if kept.height else None), votes.height - kept.height
 
 
 def _results(workspace: Workspace, frames: dict[str, pl.DataFrame]) -> Results:

@@ -6,7 +6,7 @@ others. Every figure is computed from a validated `Results` and from nothing els
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -14,9 +14,11 @@ import polars as pl
 
 from vvb_assets.scores.consistency import check_consistency
 from vvb_assets.scores.cube import VerdictCube
-from vvb_assets.scores.schema import FORMAT, conform
+from vvb_assets.scores.schema import FORMAT, conform, conform_in_parts
 from vvb_resources.errors import ResultsError
 from vvb_resources.store.atomic import write_parquet, write_text
+
+PART_ROWS = 8_000_000  # verdict rows typed at once: 72 MB
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Results:
 
     After `validate` the ids are Enums that all frames share (one category order, so they join on integers), `verdict`,
     `dim` and `choice` are Enums of their sets, `score` and `usd` floats, `checks.modality` is there if given, and
-    `cube` holds the verdicts as an array (scores/cube.py).
+    `cube` holds the verdicts as an array (scores/cube.py). After `read_results(..., keep_verdicts=False)` it alone
+    does: `verdicts` has its types and no row, which is all that figures need.
     """
 
     checks: pl.DataFrame
@@ -40,7 +43,11 @@ class Results:
     cube: VerdictCube | None = field(default=None, repr=False, compare=False)
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """The frames that are there, by name."""
+        """The frames that are there, by name. Raises ResultsError when the rows of `verdicts` were not kept."""
+        if self.cube is not None and self.cube.verdicts is self.verdicts and self.cube.rows != len(self.verdicts):
+            raise ResultsError(
+                "the verdicts were read for their counts only", remedy="read_results(..., keep_verdicts=True)"
+            )
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "cube"}
         return {name: frame for name, frame in found.items() if frame is not None}
 
@@ -51,33 +58,34 @@ class Results:
         show as missing. Results made elsewhere must be whole. Raises ResultsError with frame, row and reason.
         """
         lazy = {name: frame.lazy() for name, frame in self.frames().items()}
-        return _conform_all(lazy, {name: name for name in lazy}, require_all_runs)
+        return _conform_all(lazy, {name: name for name in lazy}, require_all_runs, True)
 
     @property
     def task_ids(self) -> list[str]:
         """Every task of the benchmark, in the order of `tasks`, else of first appearance in checks and runs."""
-        return _known(self.frames(), "tasks", "task", (("checks", "task"), ("runs", "task")))
+        frames = {"tasks": self.tasks, "checks": self.checks, "runs": self.runs}
+        return _known(frames, "tasks", "task", (("checks", "task"), ("runs", "task")))
 
     @property
     def system_ids(self) -> list[str]:
         """Every system, in the order of `systems`, else of first appearance in runs."""
-        return _known(self.frames(), "systems", "system", (("runs", "system"),))
+        return _known({"systems": self.systems, "runs": self.runs}, "systems", "system", (("runs", "system"),))
 
     @property
     def panel_ids(self) -> list[str]:
         """Every panel: those of `panels`, else those that verdicts or scores name, in name order."""
-        frames = self.frames()
-        if "panels" in frames:
-            return _known(frames, "panels", "panel", ())
+        if self.panels is not None:
+            return _known({"panels": self.panels}, "panels", "panel", ())
         named = self.verdicts.schema["panel"]
         if isinstance(named, pl.Enum) and named == self.scores.schema["panel"]:
             return named.categories.to_list()  # validated: the Enum holds the panels that occur, and rows are many
-        return sorted(_known(frames, "panels", "panel", (("verdicts", "panel"), ("scores", "panel"))))
+        return sorted(_known(self.frames(), "panels", "panel", (("verdicts", "panel"), ("scores", "panel"))))
 
 
-def read_results(folder: Path, *, require_all_runs: bool = True) -> Results:
+def read_results(folder: Path, *, require_all_runs: bool = True, keep_verdicts: bool = True) -> Results:
     """Read and validate a results folder: `<name>.parquet` or `<name>.csv` for each file of the format.
 
+    `keep_verdicts=False` keeps the array of the verdicts and not their rows (9 bytes each): enough for every figure.
     Other files are ignored. Raises ResultsError naming file, row and reason; the first fault found is reported.
     """
     if not folder.is_dir():
@@ -99,7 +107,7 @@ def read_results(folder: Path, *, require_all_runs: bool = True) -> Results:
             lazy[name] = _scan(found[0])
         elif spec.required:
             raise ResultsError(f"{name}.parquet or {name}.csv is missing", where=str(folder), remedy="add it")
-    return _conform_all(lazy, sources, require_all_runs)
+    return _conform_all(lazy, sources, require_all_runs, keep_verdicts)
 
 
 def write_results(results: Results, folder: Path, *, csv: bool = False) -> list[Path]:
@@ -127,16 +135,24 @@ def _scan(path: Path) -> pl.LazyFrame:
     return pl.scan_csv(path, infer_schema=False)  # ids such as 007 stay text
 
 
-def _conform_all(lazy: Mapping[str, pl.LazyFrame], sources: Mapping[str, str], require_all_runs: bool) -> Results:
+def _conform_all(
+    lazy: Mapping[str, pl.LazyFrame], sources: Mapping[str, str], require_all_runs: bool, keep_verdicts: bool
+) -> Results:
     ids = _id_sets(lazy, sources)
-    frames = {name: conform(name, raw, ids, sources[name]) for name, raw in lazy.items()}
+    frames = {name: conform(name, raw, ids, sources[name]) for name, raw in lazy.items() if name != "verdicts"}
     for frame_name, key in (("tasks", "task"), ("systems", "system"), ("panels", "panel"), ("checks", "check")):
         if frame_name in frames:
             frames[frame_name] = frames[frame_name].with_columns(pl.col(key).cast(ids[key]))
     if "votes" in frames and "vote" not in frames["votes"].columns:
         numbers = pl.int_range(1, pl.len() + 1).cast(pl.String).alias("vote")
         frames["votes"] = frames["votes"].select(numbers, pl.all())
-    frames["scores"], cube = check_consistency(frames, sources, require_all_runs=require_all_runs)
+
+    def verdicts() -> Iterator[pl.DataFrame]:
+        return conform_in_parts("verdicts", lazy["verdicts"], ids, sources["verdicts"], PART_ROWS)
+
+    frames["scores"], frames["verdicts"], cube = check_consistency(
+        frames, verdicts, sources, require_all_runs=require_all_runs, keep_verdicts=keep_verdicts
+    )
     return Results(**frames, cube=cube)
 
 
@@ -187,8 +203,9 @@ def _distinct(raw: pl.LazyFrame, column: str, name: str, sources: Mapping[str, s
 
 
 def _known(
-    frames: Mapping[str, pl.DataFrame], defining: str, key: str, others: tuple[tuple[str, str], ...]
+    frames: Mapping[str, pl.DataFrame | None], defining: str, key: str, others: tuple[tuple[str, str], ...]
 ) -> list[str]:
-    places = ((defining, key),) if defining in frames else others
-    values = [v for name, c in places for v in frames[name][c].unique(maintain_order=True).cast(pl.String).to_list()]
+    places = ((defining, key),) if frames.get(defining) is not None else others
+    columns = [frame[c] for name, c in places if (frame := frames.get(name)) is not None]
+    values = [v for column in columns for v in column.unique(maintain_order=True).cast(pl.String).to_list()]
     return list(dict.fromkeys(values))

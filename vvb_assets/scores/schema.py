@@ -6,7 +6,7 @@ reported with its file, its row (counted from 1, a CSV header not counted) and t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -143,10 +143,11 @@ FORMAT: Mapping[str, File] = {
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 
-def conform(name: str, raw: pl.LazyFrame, ids: Mapping[str, pl.Enum], where: str) -> pl.DataFrame:
+def conform(name: str, raw: pl.LazyFrame, ids: Mapping[str, pl.Enum], where: str, first_row: int = 0) -> pl.DataFrame:
     """Check and type one file's rows; columns the format does not know are dropped.
 
-    `ids` gives the known ids of 'task', 'system', 'panel' and 'check'. `where` names the file in messages.
+    `ids` gives the known ids of 'task', 'system', 'panel' and 'check'. `where` names the file in messages, `first_row`
+    says how many of its rows stand before those of `raw`.
     Raises ResultsError: unreadable file, missing column, or the first value that does not fit.
     """
     spec = FORMAT[name]
@@ -177,8 +178,24 @@ def conform(name: str, raw: pl.LazyFrame, ids: Mapping[str, pl.Enum], where: str
         if bad is not None and bad.any():
             row = int(bad.arg_max() or 0)
             value = raw.select(c).slice(row, 1).collect().item()
-            raise ResultsError(_complaint(c, column, value), where=f"{where}, row {row + 1}", remedy=_remedy(column))
+            raise ResultsError(
+                _complaint(c, column, value), where=f"{where}, row {first_row + row + 1}", remedy=_remedy(column)
+            )
     return frame.select(list(columns))
+
+
+def conform_in_parts(
+    name: str, raw: pl.LazyFrame, ids: Mapping[str, pl.Enum], where: str, rows: int
+) -> Iterator[pl.DataFrame]:
+    """`conform` in frames of `rows` rows (the last may be shorter, a file without rows gives one empty frame)."""
+    first = 0
+    while True:
+        part = conform(name, raw.slice(first, rows), ids, where, first)
+        if len(part) or not first:
+            yield part
+        if len(part) < rows:
+            return
+        first += rows
 
 
 def _required(spec: File) -> list[str]:

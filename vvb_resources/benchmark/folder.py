@@ -72,6 +72,7 @@ class Folder:
     systems: dict[str, SystemConfig] = field(default_factory=dict)
     panels: dict[str, PanelConfig] = field(default_factory=dict)
     prices: tuple[PriceList, ...] = ()
+    panel_prices: tuple[PriceList, ...] = ()  # of the folder that the panels come from, where that is another one
     votes: tuple[Path, ...] = ()
     sources: dict[str, YamlSource] = field(default_factory=dict)
     files: dict[tuple[str, str], str] = field(default_factory=dict)  # ("systems", id) -> file name
@@ -79,8 +80,17 @@ class Folder:
 
     @property
     def newest_prices(self) -> PriceList | None:
-        """The price list with the latest date; None where there is none."""
-        return max(self.prices, key=lambda prices: prices.date, default=None)
+        """The price list with the latest date; None where there is none.
+
+        With the panels of another benchmark folder, that folder's newest list fills in the models which the
+        benchmark's own does not name.
+        """
+        own, other = (
+            max(lists, key=lambda prices: prices.date, default=None) for lists in (self.prices, self.panel_prices)
+        )
+        if own is None or other is None:
+            return own or other
+        return own.model_copy(update={"models": {**other.models, **own.models}})
 
     def attempt(self, path: Path, model: type[M], within: Path | None = None) -> tuple[M | None, YamlSource | None]:
         """Read and validate one YAML file; what is wrong goes to `problems`."""
@@ -133,7 +143,10 @@ def _read_all(folder: Folder, panels_dir: Path | None) -> None:
             folder.problems.append(
                 source.problem(("id",), f"the panel id {panel_id!r} is a key of the graph", "choose another id")
             )
-    _read_prices(folder)
+    folder.prices = _read_prices(folder, root / "prices")
+    beside = panels_dir.absolute().parent if panels_dir else root
+    if beside != root:
+        folder.panel_prices = _read_prices(folder, beside / "prices")
     _find_votes(folder)
 
 
@@ -287,10 +300,12 @@ def _agent_files(folder: Folder, source: YamlSource, system: SystemConfig) -> No
         names.setdefault(path.name, entry)
 
 
-def _read_prices(folder: Folder) -> None:
+def _read_prices(folder: Folder, where: Path) -> tuple[PriceList, ...]:
+    """The price lists of prices/*.yaml; two of one date are a problem."""
     lists: dict[str, tuple[PriceList, str]] = {}
-    for path in _yaml_files(folder, folder.root / "prices"):
-        prices, source = folder.attempt(path, PriceList)
+    within = folder.root if where.is_relative_to(folder.root) else where
+    for path in _yaml_files(folder, where):
+        prices, source = folder.attempt(path, PriceList, within)
         if prices is None or source is None:
             continue
         day = prices.date.isoformat()
@@ -300,7 +315,7 @@ def _read_prices(folder: Folder) -> None:
             continue
         lists[day] = (prices, source.name)
         folder.files["prices", day] = source.name
-    folder.prices = tuple(prices for prices, _ in lists.values())
+    return tuple(prices for prices, _ in lists.values())
 
 
 def _find_votes(folder: Folder) -> None:

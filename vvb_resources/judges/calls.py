@@ -23,6 +23,7 @@ from vvb_resources.judges.prompt import user_text
 from vvb_resources.judges.providers.base import Provider, ProviderModule
 from vvb_resources.judges.service import is_overload
 from vvb_resources.judges.types import JudgeRequest, RawReply
+from vvb_resources.judges.uploads import UploadList
 
 MAX_REUPLOADS = 2
 GRACE_S = 60.0
@@ -109,6 +110,7 @@ class CallDesk:
     run: str = field(default_factory=lambda: os.environ.get(RUN_VARIABLE) or _THIS_PROCESS)
     gates: Gates = field(default_factory=lambda: _GATES)
     sleep: Callable[[float], None] = time.sleep
+    uploads: UploadList | None = None
 
     def ask(
         self, provider: Provider, module: ProviderModule, request: JudgeRequest, panel: str, keep: Keep

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from vvb_resources.errors import PausedError, StoreError
+from vvb_resources.store.processes import is_dead
 
 LimitScope = Literal["run", "benchmark", "judge"]
 
@@ -135,7 +136,7 @@ class Ledger:
                 paid += usd
                 continue
             held += reserved
-            if state == "open" and live and not _is_dead(host, pid):
+            if state == "open" and live and not is_dead(host, pid):
                 in_flight += reserved
         return Spent(paid, held, calls), in_flight
 
@@ -153,7 +154,7 @@ class Ledger:
             rows = db.execute(
                 "SELECT id, host, pid, until FROM calls WHERE reply_key = ? AND state = 'open' ORDER BY id DESC", (key,)
             ).fetchall()
-            left = [row[0] for row in rows if _is_dead(row[1], row[2]) or row[3] < time.time()]
+            left = [row[0] for row in rows if is_dead(row[1], row[2]) or row[3] < time.time()]
             if left:
                 db.execute("UPDATE calls SET usd = ?, state = 'settled' WHERE id = ?", (usd, left[0]))
 
@@ -187,16 +188,3 @@ class Ledger:
 
 def _me() -> dict[str, object]:
     return {"host": socket.gethostname(), "pid": os.getpid()}
-
-
-def _is_dead(host: str, pid: int) -> bool:
-    """Is the process of this machine gone. One of another machine counts as alive until its call has timed out."""
-    if host != socket.gethostname():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False

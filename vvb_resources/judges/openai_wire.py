@@ -1,15 +1,14 @@
-"""What the two providers of OpenAI's wire formats share: reading chat replies, whole or streamed, and calling the SDK.
+"""What the two providers of OpenAI's wire formats share: the client, and reading chat replies, whole or streamed.
 
 The SDK's `parse` helpers raise on a cut reply and lose the paid body; here the raw body is kept and read afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from vvb_resources.judges.service import Answered, Envelope, as_json, whole_number
+from vvb_resources.judges.service import Envelope, as_json, whole_number
 from vvb_resources.judges.types import JudgeRequest, Outcome
 from vvb_resources.judges.wire import wire_schema
 
@@ -22,19 +21,6 @@ def client_of(key: str, endpoint: str | None, timeout_s: float) -> Any:
     from openai import OpenAI
 
     return OpenAI(api_key=key, base_url=endpoint or "https://api.openai.com/v1", timeout=timeout_s, max_retries=0)
-
-
-def called(call: Callable[[], bytes]) -> Answered:
-    """Make a call that returns its raw body; what the SDK raises becomes an answer with a status, or none."""
-    import httpx2
-    import openai
-
-    try:
-        return Answered(200, call(), {})
-    except openai.APIStatusError as error:
-        return Answered(error.status_code, error.response.content, dict(error.response.headers))
-    except (openai.APIConnectionError, httpx2.HTTPError, httpx2.StreamError, ConnectionError) as error:
-        return Answered(None, b"", {}, f"connection lost ({type(error.__cause__ or error).__name__})")
 
 
 def chat_schema() -> dict[str, Any]:

@@ -7,11 +7,11 @@ is, and its outcome is decided from it.
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -121,8 +121,11 @@ def whole_number(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
 
 
-def raw_reply(request: JudgeRequest, provider: str, answered: Answered, envelope: Envelope | None) -> RawReply:
-    """The stored form of a call's answer; `envelope` for a 200, None for an error status or for nothing."""
+def raw_reply(
+    request: JudgeRequest, provider: str, answered: Answered, read_envelope: Callable[[bytes], Envelope]
+) -> RawReply:
+    """The stored form of a call's answer; `read_envelope` is the provider's reading of a 200."""
+    envelope = read_envelope(answered.body) if answered.status == 200 else None
     made_at = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
     if envelope is not None:
         return RawReply(
@@ -174,6 +177,50 @@ def api_key(judge: JudgeConfig, *, needed: bool = True) -> str:
     raise JudgeError("no API key", where=f"judge {judge.id}", remedy=remedy)
 
 
+def opened(
+    judge: JudgeConfig, names: frozenset[str], package: str, module: str, *, key_needed: bool = True
+) -> tuple[dict[str, Any], str]:
+    """Parameters and key of a judge whose provider has the parameters `names` and needs the SDK `module`.
+
+    `package` is its name for pip. Raises JudgeError for an unknown parameter, no SDK or no key.
+    """
+    parameters = known_parameters(judge, names)
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        raise JudgeError(
+            f"the SDK {package} is not installed",
+            where=f"judge {judge.id}",
+            remedy="pip install 'vibevideobench[judges]'",
+        ) from error
+    return parameters, api_key(judge, needed=key_needed)
+
+
+def frames_alone(judge: JudgeConfig, otherwise: str = "") -> None:
+    """Refuse a judge that hears or is not shown frames, for a provider that can do no more."""
+    if judge.sees != "frames" or judge.hears:
+        raise JudgeError(
+            "this provider shows frames and no sound",
+            where=f"judge {judge.id}",
+            remedy=f"set sees: frames and hears: false{otherwise}",
+        )
+
+
+def called(sdk: Any, call: Callable[[], bytes]) -> Answered:
+    """Make a call of an SDK of the OpenAI family (openai, anthropic) that returns its raw body.
+
+    `sdk` is the module; what it raises becomes an answer with a status, or without one where nothing came.
+    """
+    import httpx2
+
+    try:
+        return Answered(200, call(), {})
+    except sdk.APIStatusError as error:
+        return Answered(error.status_code, error.response.content, dict(error.response.headers))
+    except (sdk.APIConnectionError, httpx2.HTTPError, httpx2.StreamError, ConnectionError) as error:
+        return Answered(None, b"", {}, f"connection lost ({type(error.__cause__ or error).__name__})")
+
+
 def known_parameters(judge: JudgeConfig, names: frozenset[str]) -> dict[str, Any]:
     """The judge's parameters. Raises JudgeError for one its provider does not have."""
     unknown = sorted(set(judge.parameters) - names)
@@ -189,14 +236,3 @@ def known_parameters(judge: JudgeConfig, names: frozenset[str]) -> dict[str, Any
 def schema_in_words() -> str:
     """The wire schema as text, for a service that refused it as a schema."""
     return "Reply with JSON alone that fits this JSON Schema:\n" + json.dumps(wire_schema(), separators=(",", ":"))
-
-
-@contextmanager
-def sdk(package: str, where: str) -> Iterator[None]:
-    """Turn a missing SDK into a message that says what to install."""
-    try:
-        yield
-    except ImportError as error:
-        raise JudgeError(
-            f"the SDK {package} is not installed", where=where, remedy="pip install 'vibevideobench[judges]'"
-        ) from error

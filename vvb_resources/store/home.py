@@ -3,6 +3,8 @@
 $VVB_HOME (default: .vvb in the checkout)
   replies/                     raw judge replies, content-addressed, shared by all benchmarks
   observations/                what was derived from blinded videos (instruments' views, judges' proxies), by digest
+  uploads/                     files left with judges' services, until they are deleted there
+  batches/                     batches handed to judges' services, until their replies are stored
   judge_calls.sqlite           the ledger of paid judge calls, shared by all benchmarks and processes
   parsed/                      a benchmark's YAML files as parsed before (may be removed)
   <benchmark name>/
@@ -91,6 +93,14 @@ class Home:
     @property
     def observations(self) -> Path:
         return self.root / "observations"
+
+    @property
+    def uploads(self) -> Path:
+        return self.root / "uploads"
+
+    @property
+    def batches(self) -> Path:
+        return self.root / "batches"
 
     @property
     def ledger(self) -> Path:

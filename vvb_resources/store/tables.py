@@ -61,7 +61,7 @@ def format_value(column: str, value: Any) -> str:
         return f"{value:.1f}"
     if "usd" in column.split("_") and not column.endswith("per_usd"):
         return f"{value:.2f}"
-    if column.startswith("elo"):
+    if "elo" in column.split("_"):
         return f"{value:.0f}"
     if column in {"wins", "losses", "games"}:  # halves where a tie is half a win
         return f"{value:g}"

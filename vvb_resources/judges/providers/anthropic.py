@@ -7,18 +7,16 @@ from functools import lru_cache
 from typing import Any
 
 from vvb_resources.benchmark.models import JudgeConfig
-from vvb_resources.errors import JudgeError
 from vvb_resources.judges.prompt import user_text
 from vvb_resources.judges.providers.base import Services
 from vvb_resources.judges.service import (
-    Answered,
     Envelope,
-    api_key,
     as_json,
-    known_parameters,
+    called,
+    frames_alone,
+    opened,
     raw_reply,
     schema_in_words,
-    sdk,
     whole_number,
 )
 from vvb_resources.judges.showing import SHOWING_VERSION, frame_count, frame_label, frames, shown_size
@@ -37,16 +35,8 @@ CACHE = {"cache_control": {"type": "ephemeral"}}
 
 def create(judge: JudgeConfig, services: Services) -> AnthropicProvider:
     """The provider of one judge. Raises JudgeError for unknown parameters, no key, no SDK, or a judge that hears."""
-    parameters = known_parameters(judge, PARAMETERS)
-    if judge.sees != "frames" or judge.hears:
-        raise JudgeError(
-            "this provider shows frames and no sound",
-            where=f"judge {judge.id}",
-            remedy="set sees: frames and hears: false",
-        )
-    with sdk("anthropic", f"judge {judge.id}"):
-        import anthropic  # noqa: F401
-    return AnthropicProvider(judge, parameters, api_key(judge))
+    frames_alone(judge)
+    return AnthropicProvider(judge, *opened(judge, PARAMETERS, "anthropic", "anthropic"))
 
 
 def media_tokens(judge: JudgeConfig, duration_s: float, width: int, height: int) -> int:
@@ -111,24 +101,13 @@ class AnthropicProvider:
 
     def answer(self, request: JudgeRequest) -> RawReply:
         """Ask once."""
-        answered = self._called(request)
-        envelope = read_envelope(answered.body) if answered.status == 200 else None
-        return raw_reply(request, "anthropic", answered, envelope)
+        import anthropic
+
+        return raw_reply(request, "anthropic", called(anthropic, lambda: self._call(request)), read_envelope)
 
     def close(self) -> None:
         """Nothing is left with the service."""
         self._frames = None
-
-    def _called(self, request: JudgeRequest) -> Answered:
-        import anthropic
-        import httpx2
-
-        try:
-            return Answered(200, self._call(request), {})
-        except anthropic.APIStatusError as error:
-            return Answered(error.status_code, error.response.content, dict(error.response.headers))
-        except (anthropic.APIConnectionError, httpx2.HTTPError, httpx2.StreamError, ConnectionError) as error:
-            return Answered(None, b"", {}, f"connection lost ({type(error.__cause__ or error).__name__})")
 
     def _call(self, request: JudgeRequest) -> bytes:
         if self._frames is None:

@@ -8,11 +8,13 @@ A provider is a module of this folder with
     create        makes the provider for one judge from the services a run has
     reply_text    the reply in the wire format out of a stored body: pure, so that a newer reader reads old ones
     media_tokens  tokens that the service counts for a video, for the estimate of a call
+    delete_upload only where files are left with the service: deletes one that a killed process has left
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -21,13 +23,16 @@ from vvb_resources.benchmark.models import JudgeConfig
 from vvb_resources.errors import JudgeError
 from vvb_resources.judges.instruments.observations import ObservationCache
 from vvb_resources.judges.types import JudgeRequest, RawReply
+from vvb_resources.judges.uploads import UploadList
 
 
 @dataclass(frozen=True)
 class Services:
-    """What a run offers a provider: the cache of what was derived from blinded videos."""
+    """What a run offers a provider: the cache of what was derived from blinded videos, and the list of what it leaves
+    with its service (None: what is left there is deleted when the provider closes, and not after a kill)."""
 
     cache: ObservationCache
+    uploads: UploadList | None = None
 
 
 class Provider(Protocol):
@@ -63,6 +68,23 @@ class ProviderModule(Protocol):
     def media_tokens(self, judge: JudgeConfig, duration_s: float, width: int, height: int) -> int:
         """Tokens of a video of `duration_s` seconds and `width` x `height` pixels as this judge is given it."""
         ...
+
+
+def delete_orphans(uploads: UploadList) -> list[str]:
+    """Delete what killed processes have left with services; returns a line for each. Without its key a file stays."""
+    told = []
+    for upload in uploads.orphans():
+        key = os.environ.get(upload.key or "")
+        delete = getattr(provider_module(upload.provider), "delete_upload", None)
+        if not key or delete is None:
+            continue
+        try:
+            delete(upload, key)
+        except ImportError:
+            continue  # its SDK is not installed any more
+        uploads.forget(upload.name)
+        told.append(f"deleted an upload left with {upload.provider} by a process that was killed")
+    return told
 
 
 def provider_names() -> tuple[str, ...]:

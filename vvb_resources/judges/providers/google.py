@@ -20,16 +20,15 @@ from vvb_resources.judges.providers.base import Services
 from vvb_resources.judges.service import (
     Answered,
     Envelope,
-    api_key,
     as_json,
-    known_parameters,
+    opened,
     raw_reply,
     schema_in_words,
-    sdk,
     whole_number,
 )
 from vvb_resources.judges.showing import frame_rate
 from vvb_resources.judges.types import JudgeRequest, Outcome, RawReply
+from vvb_resources.judges.uploads import Upload, UploadList
 from vvb_resources.judges.wire import wire_schema
 
 VERSION = "google 1"
@@ -44,6 +43,7 @@ FRAME_TOKENS = {"low": 70, "medium": 70, "high": 280}
 SOUND_TOKENS_PER_S = 32
 POLL_S = (0.05, 5.0)
 NEUTRAL = "video"
+DELETE_S = 30.0
 
 _BLOCKED = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY", "IMAGE_RECITATION"}
@@ -52,14 +52,21 @@ _BLOCKED = frozenset(
 
 def create(judge: JudgeConfig, services: Services) -> GoogleProvider:
     """The provider of one judge. Raises JudgeError for unknown parameters, no key, no SDK, or a judge without video."""
-    parameters = known_parameters(judge, PARAMETERS)
     if judge.sees != "video":
         raise JudgeError(
             f"sees: {judge.sees} is not offered", where=f"judge {judge.id}", remedy="Gemini is given the video"
         )
-    with sdk("google-genai", f"judge {judge.id}"):
-        import google.genai  # noqa: F401
-    return GoogleProvider(judge, parameters, api_key(judge))
+    return GoogleProvider(judge, *opened(judge, PARAMETERS, "google-genai", "google.genai"), services.uploads)
+
+
+def delete_upload(upload: Upload, key: str) -> None:
+    """Delete an upload that another process has left with the service; one that is no longer there is no fault."""
+    _delete(_client(key, upload.endpoint, DELETE_S), f"files/{upload.name}")
+
+
+def _delete(client: Any, name: str) -> None:
+    with contextlib.suppress(Exception):  # nothing of a result depends on it, and it expires by itself
+        client.files.delete(name=name)
 
 
 def media_tokens(judge: JudgeConfig, duration_s: float, width: int, height: int) -> int:
@@ -134,16 +141,17 @@ def _client(key: str, endpoint: str | None, timeout_s: float) -> Any:
 class GoogleProvider:
     """Asks one Gemini judge; holds the uploaded video between its calls."""
 
-    def __init__(self, judge: JudgeConfig, parameters: dict[str, Any], key: str) -> None:
-        self._judge, self._parameters = judge, parameters
+    def __init__(
+        self, judge: JudgeConfig, parameters: dict[str, Any], key: str, uploads: UploadList | None = None
+    ) -> None:
+        self._judge, self._parameters, self._uploads = judge, parameters, uploads
+        self._announced: str | None = None
         self._client = _client(key, judge.endpoint, judge.limits.timeout_s)
         self._file: Any = None
 
     def answer(self, request: JudgeRequest) -> RawReply:
         """Upload the video if it is not there, then ask once."""
-        answered = self._ask(request)
-        envelope = read_envelope(answered.body) if answered.status == 200 else None
-        raw = raw_reply(request, "google", answered, envelope)
+        raw = raw_reply(request, "google", self._ask(request), read_envelope)
         if raw.outcome == "reupload":
             self.close()
         return self._with_frames_checked(request, raw)
@@ -151,9 +159,11 @@ class GoogleProvider:
     def close(self) -> None:
         """Delete the upload; a service that cannot be reached forgets it after 48 hours by itself."""
         file, self._file = self._file, None
-        if file is not None:
-            with contextlib.suppress(Exception):  # nothing of the result depends on it
-                self._client.files.delete(name=file.name)
+        name, self._announced = self._announced, None
+        if file is not None or name is not None:  # an upload that failed half-way may be there all the same
+            _delete(self._client, file.name if file is not None else f"files/{name}")
+        if name is not None and self._uploads is not None:
+            self._uploads.forget(name)
 
     def _ask(self, request: JudgeRequest) -> Answered:
         import httpx2
@@ -176,15 +186,17 @@ class GoogleProvider:
         sent = response.sdk_http_response
         return Answered(200, (sent.body or "").encode(), sent.headers or {})
 
-    def _upload(self, request: JudgeRequest) -> None:
+    def _upload(self, request: JudgeRequest, batch: str = "") -> None:
         """Upload as a nameless stream and wait until the service has read it, at most `limits.upload_s`."""
         from google.genai import types
 
-        with request.media.video.open("rb") as stream:
-            self._file = self._client.files.upload(
-                file=stream, config=types.UploadFileConfig(mime_type="video/mp4", display_name=NEUTRAL)
-            )
+        name = self._uploads.announce(self._judge, batch) if self._uploads is not None else None
+        self._announced = name
         try:
+            with request.media.video.open("rb") as stream:
+                self._file = self._client.files.upload(
+                    file=stream, config=types.UploadFileConfig(mime_type="video/mp4", display_name=NEUTRAL, name=name)
+                )
             self._wait_until_ready()
         except BaseException:
             self.close()

@@ -8,18 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from vvb_resources.benchmark.models import JudgeConfig
-from vvb_resources.errors import JudgeError
-from vvb_resources.judges.openai_wire import SCHEMA_NAME, called, client_of, image_tokens
+from vvb_resources.judges.openai_wire import SCHEMA_NAME, client_of, image_tokens
 from vvb_resources.judges.prompt import user_text
 from vvb_resources.judges.providers.base import Services
 from vvb_resources.judges.service import (
     Envelope,
-    api_key,
     as_json,
-    known_parameters,
+    called,
+    frames_alone,
+    opened,
     raw_reply,
     schema_in_words,
-    sdk,
     whole_number,
 )
 from vvb_resources.judges.showing import SHOWING_VERSION, data_url, frame_count, frame_label, frames, shown_size
@@ -36,16 +35,8 @@ LABEL_TOKENS = 8
 
 def create(judge: JudgeConfig, services: Services) -> OpenAIProvider:
     """The provider of one judge. Raises JudgeError for unknown parameters, no key, no SDK, or a judge that hears."""
-    parameters = known_parameters(judge, PARAMETERS)
-    if judge.sees != "frames" or judge.hears:
-        raise JudgeError(
-            "this provider shows frames and no sound",
-            where=f"judge {judge.id}",
-            remedy="set sees: frames and hears: false, or use provider openai_compatible",
-        )
-    with sdk("openai", f"judge {judge.id}"):
-        import openai  # noqa: F401
-    return OpenAIProvider(judge, parameters, api_key(judge))
+    frames_alone(judge, ", or use provider openai_compatible")
+    return OpenAIProvider(judge, *opened(judge, PARAMETERS, "openai", "openai"))
 
 
 def media_tokens(judge: JudgeConfig, duration_s: float, width: int, height: int) -> int:
@@ -117,9 +108,9 @@ class OpenAIProvider:
 
     def answer(self, request: JudgeRequest) -> RawReply:
         """Ask once."""
-        answered = called(lambda: self._call(request))
-        envelope = read_envelope(answered.body) if answered.status == 200 else None
-        return raw_reply(request, "openai", answered, envelope)
+        import openai
+
+        return raw_reply(request, "openai", called(openai, lambda: self._call(request)), read_envelope)
 
     def close(self) -> None:
         """Nothing is left with the service."""

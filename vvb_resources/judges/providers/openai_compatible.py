@@ -13,7 +13,6 @@ from typing import Any
 from vvb_resources.benchmark.models import JudgeConfig
 from vvb_resources.errors import JudgeError
 from vvb_resources.judges.openai_wire import (
-    called,
     chat_envelope,
     chat_schema,
     chat_text,
@@ -23,7 +22,7 @@ from vvb_resources.judges.openai_wire import (
 )
 from vvb_resources.judges.prompt import user_text
 from vvb_resources.judges.providers.base import Services
-from vvb_resources.judges.service import Envelope, api_key, known_parameters, raw_reply, schema_in_words, sdk
+from vvb_resources.judges.service import Envelope, called, opened, raw_reply, schema_in_words
 from vvb_resources.judges.showing import (
     SHOWING_VERSION,
     data_url,
@@ -51,7 +50,7 @@ SOUND_TOKENS_PER_S = 25
 
 def create(judge: JudgeConfig, services: Services) -> CompatibleProvider:
     """The provider of one judge. Raises JudgeError for unknown parameters, no endpoint, no key or no SDK."""
-    parameters = known_parameters(judge, PARAMETERS)
+    parameters = judge.parameters
     for name, allowed in (("structured", STRUCTURED), ("sound", SOUND)):
         if parameters.get(name, allowed[0]) not in allowed:
             raise JudgeError(
@@ -61,9 +60,8 @@ def create(judge: JudgeConfig, services: Services) -> CompatibleProvider:
         raise JudgeError("no endpoint", where=f"judge {judge.id}", remedy="set endpoint: http://host:port/v1")
     if parameters.get("sound") == "in_video" and judge.sees != "video":
         raise JudgeError("sound: in_video without a video", where=f"judge {judge.id}", remedy="set sees: video")
-    with sdk("openai", f"judge {judge.id}"):
-        import openai  # noqa: F401
-    return CompatibleProvider(judge, parameters, services, api_key(judge, needed=False))
+    parameters, key = opened(judge, PARAMETERS, "openai", "openai", key_needed=False)
+    return CompatibleProvider(judge, parameters, services, key)
 
 
 def media_tokens(judge: JudgeConfig, duration_s: float, width: int, height: int) -> int:
@@ -97,9 +95,9 @@ class CompatibleProvider:
 
     def answer(self, request: JudgeRequest) -> RawReply:
         """Ask once."""
-        answered = called(lambda: self._call(request))
-        envelope = read_envelope(answered.body) if answered.status == 200 else None
-        return raw_reply(request, "openai_compatible", answered, envelope)
+        import openai
+
+        return raw_reply(request, "openai_compatible", called(openai, lambda: self._call(request)), read_envelope)
 
     def close(self) -> None:
         """Nothing is left with the service."""
