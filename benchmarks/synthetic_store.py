@@ -14,8 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from vvb_assets.expected import expected_inputs
 from vvb_assets.graph import Node, Workspace
-from vvb_assets.plan import expected_inputs
 from vvb_resources.store.artifacts import MANIFEST, Manifest
 from vvb_resources.store.digests import digest_value
 from vvb_resources.store.home import CHECKOUT

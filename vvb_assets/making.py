@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from vvb_assets.expected import differing, expected_inputs, not_counting
 from vvb_assets.graph import Node, Workspace, name_of
-from vvb_assets.plan import expected_inputs
 from vvb_resources.errors import StoreError, VvbError
 from vvb_resources.store.artifacts import Manifest
 
@@ -54,7 +54,9 @@ def make_partition(workspace: Workspace, node: Node, partition: str | None, *, f
         existing = store.load(node.key, partition)
         inputs = current_inputs(workspace, node, partition)
         if existing is not None and not force:
-            fresh = existing.code_version == node.code_version and dict(existing.inputs) == inputs
+            fresh = existing.code_version == node.code_version and not differing(
+                node, existing.inputs, inputs, not_counting(node, inputs)
+            )
             if node.version_of is not None:
                 fresh = fresh and existing.data_version == node.version_of(workspace.benchmark, partition)
             if fresh or node.held:

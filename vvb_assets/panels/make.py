@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from vvb_assets.graph import Made, Node, Workspace, split_run
+from vvb_assets.graph import Made, Moot, Node, Workspace, split_run
 from vvb_assets.l1.make import load_facts
 from vvb_assets.panels.judging import judge_run
 from vvb_assets.panels.judgment import Judgment, undelivered_judgment
@@ -26,6 +26,7 @@ from vvb_resources.store.atomic import write_json, write_parquet
 from vvb_resources.store.digests import digest_value
 
 UNDELIVERED = digest_value("undelivered")
+NO_JUDGMENT = Judgment("", False, ()).digest  # of a run without a video: whoever the panel is, it asked nobody
 
 
 def media_nodes(benchmark: Benchmark) -> list[Node]:
@@ -75,6 +76,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             description="The raw replies of the panel's judges to one video.",
             kinds=("json",),
             judges=len(panel.judges),
+            moot=Moot("blinded_media", UNDELIVERED, ("rubric", "task_spec")),
             workers=workers,
             checks=(("complete", "Every judge of the panel answered everything it was asked."),),
             **shared,  # type: ignore[arg-type]
@@ -87,6 +89,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             description="A verdict for each check of the rubric, with interval, channel and reason (L2).",
             kinds=("parquet",),
             workers=workers,
+            moot=Moot(f"{panel.id}/judgment", NO_JUDGMENT, ("rubric",)),
             checks=(("no_judge_errors", "No check was left without a readable verdict."),),
             **shared,  # type: ignore[arg-type]
         ),
@@ -98,6 +101,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             description="Five quality scores against the task's anchors (L3).",
             kinds=("parquet",),
             workers=workers,
+            moot=Moot(f"{panel.id}/judgment", NO_JUDGMENT, ("rubric",)),
             **shared,  # type: ignore[arg-type]
         ),
     ]
