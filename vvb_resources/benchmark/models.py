@@ -349,6 +349,12 @@ class L1Limits(Model):
     language_p: float = Field(default=0.5, ge=0, le=1)
 
 
+class SpeechConfig(Model):
+    """The model that names the language of narration: a multilingual Whisper by name or path (docs/l1.md)."""
+
+    model: Text | None = None
+
+
 class SandboxPolicy(Model):
     """What a rollout may use. Seconds, MiB, counts."""
 
@@ -384,6 +390,7 @@ class BenchmarkConfig(Model):
     title: Text
     version: Text
     limits: L1Limits = L1Limits()
+    speech: SpeechConfig = SpeechConfig()
     sandbox: SandboxPolicy = SandboxPolicy()
     budgets: Budgets = Budgets()
     study: StudyDesign = StudyDesign()
