@@ -60,7 +60,9 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: a typed error is one line on stderr and exit code 2, never a traceback."""
-    gc.set_threshold(100_000, 50, 50)  # a plan holds a hundred thousand small objects: the default walks them over again
+    gc.set_threshold(
+        100_000, 50, 50
+    )  # a plan holds a hundred thousand small objects: the default walks them over again
     try:
         code = cli.main(standalone_mode=False)  # click hands an Exit's code back as the result
     except click.exceptions.Abort:

@@ -75,6 +75,8 @@ class Node:
     - `held`: expensive; made when missing, but a stale one only on demand (rollouts)
     - `batch`: partitions a Dagster run; `workers`: partitions at once within a run
     - `moot`: when some inputs do not count
+    - `facets`: figures of the summary that may be an input by themselves -> the inputs that they follow from
+    - `uses`: inputs of which only a facet counts, not the whole version (docs/design/versions.md)
     - `remember`: figures of a payload that is about to be replaced, kept in the partition's history
     """
 
@@ -96,6 +98,8 @@ class Node:
     checks: tuple[tuple[str, str], ...] = ()
     judges: int = 0
     moot: Moot | None = None
+    facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    uses: Mapping[str, str] = field(default_factory=dict)
     remember: Callable[[Path], Mapping[str, Any]] | None = None
 
     @property
@@ -127,11 +131,11 @@ class Graph:
     def upstream(self, node: Node, partition: str | None, source: Node) -> list[str] | list[None]:
         """Partitions of `source` that `partition` of `node` is made from."""
         one = self.project(node, [partition], source)
-        return self.partitions(source) if one is None else [one[0]]  # type: ignore[list-item]
+        if one is None:
+            return self.partitions(source)
+        return [None] if one[0] is None else [one[0]]
 
-    def project(
-        self, node: Node, partitions: Sequence[str | None], source: Node
-    ) -> Sequence[str | None] | None:
+    def project(self, node: Node, partitions: Sequence[str | None], source: Node) -> Sequence[str | None] | None:
         """For each of a node's partitions the one of `source` that it is made from; None: it is made from all."""
         if source.dims == node.dims:
             return partitions

@@ -11,7 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vvb_assets.expected import Column, differing, expected_columns, not_counting, waiting_columns
+from vvb_assets.expected import (
+    Column,
+    differing,
+    expected_columns,
+    not_counting,
+    recorded_version,
+    slots_of,
+    touched,
+    waiting_columns,
+)
 from vvb_assets.graph import Node, Workspace
 from vvb_assets.rates import Rates
 from vvb_resources.store.artifacts import Manifest
@@ -107,8 +116,8 @@ def make_plan(workspace: Workspace, *, rerun_held: bool = False) -> Plan:
     for node in graph.nodes.values():
         partitions: Sequence[str | None] = graph.partitions(node)
         manifests = store.manifests(node.key, graph.partitions(node))
-        versions[node.key] = {p: m.data_version for p, m in manifests.items()}
-        pending[node.key] = set()
+        versions |= slots_of(node, manifests)
+        pending |= {slot: set() for slot in touched(node, node.inputs)}
         if node.key == "l1_checks":
             undelivered = {p for p, m in manifests.items() if not m.summary.get("delivered")}
         if node.version_of is not None:
@@ -130,7 +139,9 @@ def make_plan(workspace: Workspace, *, rerun_held: bool = False) -> Plan:
             )
             (plan.held if held else plan.stale).append(item)
             if not held and node.version_of is None:
-                pending[node.key].add(partition)
+                changed = ["missing"] if manifest is None else [reason.input for reason in reasons]
+                for slot in touched(node, changed):
+                    pending[slot].add(partition)
     return plan
 
 
@@ -188,7 +199,7 @@ def _suspects(
     count = len(node.inputs)
     differ |= {i for i, recorded in enumerate(inputs) if len(recorded) != count}
     for key, column in expected.items():
-        recorded = [each.get(key) for each in inputs]
+        recorded = [m.facets.get(key) for m in made] if key in node.uses else [each.get(key) for each in inputs]
         if recorded != column:
             differ |= {i for i, (was, now) in enumerate(zip(recorded, column, strict=True)) if was != now}
     for column_waiting in waiting.values():
@@ -208,7 +219,7 @@ def _reasons_of_stale(
     code = [Reason("code", manifest.code_version, node.code_version)] * (manifest.code_version != node.code_version)
     sure = {key: None if key in awaited else version for key, version in holds.items()}
     ignored = not_counting(node, sure)
-    changed = {*differing(node, manifest.inputs, holds, ignored), *awaited.difference(ignored)}
-    inputs = [Reason(key, manifest.inputs.get(key), sure[key]) for key in node.inputs if key in changed]
+    changed = {*differing(node, manifest, holds, ignored), *awaited.difference(ignored)}
+    inputs = [Reason(key, recorded_version(node, manifest, key), sure[key]) for key in node.inputs if key in changed]
     gone = [Reason(key, manifest.inputs[key], None, gone=True) for key in sorted(changed - set(node.inputs))]
     return (*code, *inputs, *gone)

@@ -39,6 +39,7 @@ def media_nodes(benchmark: Benchmark) -> list[Node]:
             inputs=("rollout", "l1_checks"),
             code_version="1",
             make=_blind,
+            uses={"l1_checks": "delivered"},
             description="The video without metadata, encoder traces and name: what judges see.",
             group="media",
             kinds=("video",),

@@ -25,6 +25,7 @@ from pydantic_core import from_json
 from vvb_resources.errors import StoreError
 from vvb_resources.store.atomic import fsync_dir, sync_tree, write_bytes, write_json
 from vvb_resources.store.digests import canonical_json
+from vvb_resources.store.history import remember
 from vvb_resources.store.home import Home
 
 MANIFEST = "artifact.json"
@@ -33,7 +34,10 @@ UNPARTITIONED = "_"
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known about an artifact. `summary` holds JSON scalars and small tables for people and for Dagster."""
+    """What is known about an artifact. `summary` holds JSON scalars and small tables for people and for Dagster.
+
+    `facets`: of inputs of which only a figure counted, that figure (their whole version is in `inputs`).
+    """
 
     asset: str
     partition: str | None
@@ -45,6 +49,7 @@ class Manifest:
     seconds: float
     summary: Mapping[str, Any] = field(default_factory=dict)
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    facets: Mapping[str, str] = field(default_factory=dict)
 
 
 class ArtifactStore:
@@ -137,8 +142,13 @@ class ArtifactStore:
         summary: Mapping[str, Any],
         checks: Mapping[str, Mapping[str, Any]],
         keep_old: bool,
+        facets: Mapping[str, str] | None = None,
+        remembered: Mapping[str, Any] | None = None,
     ) -> Manifest:
-        """Make a filled staging folder the artifact, durably; then drop the old payload unless `keep_old`."""
+        """Make a filled staging folder the artifact, durably; then drop the old payload unless `keep_old`.
+
+        What was there before stays in the partition's history, with the figures `remembered` of its payload.
+        """
         folder = self.folder(asset, partition)
         folder.mkdir(parents=True, exist_ok=True)
         previous = self.load(asset, partition)
@@ -157,7 +167,10 @@ class ArtifactStore:
             seconds=round(seconds, 3),
             summary=dict(summary),
             checks={name: dict(value) for name, value in checks.items()},
+            facets=dict(facets or {}),
         )
+        if previous is not None:
+            remember(folder, previous, remembered or {})
         write_json(folder / MANIFEST, asdict(manifest))
         if previous is not None and not keep_old:
             remove_tree(folder / previous.payload)
