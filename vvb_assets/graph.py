@@ -7,7 +7,7 @@ line and the UI can never disagree about an edge. Each stage contributes its nod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -54,6 +54,15 @@ class Workspace:
         return manifest, self.store.payload(manifest)
 
 
+@dataclass(frozen=True)
+class Moot:
+    """While `input` has `version`, the inputs in `others` are not looked at: without a video, no rubric is."""
+
+    input: str
+    version: str
+    others: tuple[str, ...]
+
+
 Maker = Callable[[Workspace, "Node", "str | None", Path], Made]
 
 
@@ -65,6 +74,10 @@ class Node:
     - `partial`: is built on those of its inputs that exist (scores and tables)
     - `held`: expensive; made when missing, but a stale one only on demand (rollouts)
     - `batch`: partitions a Dagster run; `workers`: partitions at once within a run
+    - `moot`: when some inputs do not count
+    - `facets`: figures of the summary that may be an input by themselves -> the inputs that they follow from
+    - `uses`: inputs of which only a facet counts, not the whole version (docs/design/versions.md)
+    - `remember`: figures of a payload that is about to be replaced, kept in the partition's history
     """
 
     key: str
@@ -84,6 +97,10 @@ class Node:
     op: str = ""
     checks: tuple[tuple[str, str], ...] = ()
     judges: int = 0
+    moot: Moot | None = None
+    facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    uses: Mapping[str, str] = field(default_factory=dict)
+    remember: Callable[[Path], Mapping[str, Any]] | None = None
 
     @property
     def op_name(self) -> str:
@@ -113,14 +130,21 @@ class Graph:
 
     def upstream(self, node: Node, partition: str | None, source: Node) -> list[str] | list[None]:
         """Partitions of `source` that `partition` of `node` is made from."""
+        one = self.project(node, [partition], source)
+        if one is None:
+            return self.partitions(source)
+        return [None] if one[0] is None else [one[0]]
+
+    def project(self, node: Node, partitions: Sequence[str | None], source: Node) -> Sequence[str | None] | None:
+        """For each of a node's partitions the one of `source` that it is made from; None: it is made from all."""
         if source.dims == node.dims:
-            return [partition] if partition is not None else [None]
+            return partitions
         if source.dims == "none":
-            return [None]
-        if node.dims == "run" and partition is not None:
-            system, task = split_run(partition)
-            return [system if source.dims == "system" else task]
-        return self.partitions(source)
+            return [None] * len(partitions)
+        if node.dims == "run":
+            part = 0 if source.dims == "system" else 1
+            return [split_run(partition)[part] for partition in partitions if partition is not None]
+        return None
 
     def ops(self) -> list[tuple[Node, ...]]:
         """Nodes grouped by op, in topological order."""

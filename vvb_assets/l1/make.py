@@ -46,6 +46,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             group="l1",
             kinds=("python",),
             batch=100,
+            facets={"delivered": ("l1_measurements",)},  # container and decode: no tolerance, no spec
             checks=(
                 ("delivered", "A playable video was delivered (container and decode pass)."),
                 ("spec_passed", "Every applicable program check passes."),
