@@ -376,6 +376,15 @@ class Budgets(Model):
     usd_benchmark: float | None = Field(default=None, ge=0)
 
 
+class Automation(Model):
+    """What the UI's sensors may do by themselves (docs/automation.md); the sensor that makes things is off at first."""
+
+    interval_s: int = Field(default=30, ge=5, description="the sensors look every so many seconds")
+    usd_day: float = Field(default=0.0, ge=0, description="estimated cost of judging it may ask for in a day (UTC)")
+    rollouts: Literal["none", "missing"] = Field(default="none", description="may it make rollouts that are missing")
+    attempts: int = Field(default=3, ge=1, description="tries of the same partition from the same inputs")
+
+
 class StudyDesign(Model):
     """The human study: pairs of systems shown on each task, and the seed of design and bootstrap."""
 
@@ -393,6 +402,7 @@ class BenchmarkConfig(Model):
     speech: SpeechConfig = SpeechConfig()
     sandbox: SandboxPolicy = SandboxPolicy()
     budgets: Budgets = Budgets()
+    automation: Automation = Automation()
     study: StudyDesign = StudyDesign()
     bootstrap: int = Field(default=10_000, ge=100, description="resamples of the uncertainty table")
     seed: int = 20_260_101
