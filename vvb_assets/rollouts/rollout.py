@@ -14,11 +14,10 @@ from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import BenchmarkConfig, SandboxPolicy, SystemConfig
 from vvb_resources.errors import SandboxError
 from vvb_resources.harnesses.base import Launch, get_harness
-from vvb_resources.sandbox.base import Sandbox, SandboxOutcome, SandboxPlace, SandboxRequest, WallsError
+from vvb_resources.sandbox.base import DISK_FACTOR, Sandbox, SandboxOutcome, SandboxPlace, SandboxRequest, WallsError
 from vvb_resources.sandbox.collect import collect, remove_tree
 from vvb_resources.sandbox.environment import INSTRUCTION, brief_files
-from vvb_resources.sandbox.local import DISK_FACTOR, LocalSandbox
-from vvb_resources.sandbox.toolchain import fill_bin
+from vvb_resources.sandbox.local import LocalSandbox
 from vvb_resources.store.atomic import write_json, write_text
 
 ATTEMPTS = 2
@@ -91,8 +90,9 @@ def _attempt(job: _Job, place: SandboxPlace) -> tuple[dict[str, str], SandboxOut
     launch = get_harness(system.harness).launch(system, INSTRUCTION, view)
     try:
         _lay_out(job.benchmark_root, system, task, place)
+        job.walls.prepare(place)
         deadline = time.time() + policy.deadline_s
-        brief = brief_files(task.spec, task.prompt, policy, deadline)
+        brief = brief_files(task.spec, task.prompt, policy, deadline, view.tools)
         for name, text in brief.items():
             (place.work / name).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -119,7 +119,6 @@ def _lay_out(benchmark_root: Path, system: SystemConfig, task: Task, place: Sand
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copyfile(source, target)
-    fill_bin(place.bin)
     for folder in (place.inputs, place.agent):
         _read_only(folder)
 

@@ -20,13 +20,21 @@ from typing import Any, Final
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.errors import SandboxError
 from vvb_resources.sandbox import supervisor
-from vvb_resources.sandbox.base import Isolation, SandboxOutcome, SandboxPlace, SandboxRequest, SandboxView, WallsError
+from vvb_resources.sandbox.base import (
+    DISK_FACTOR,
+    Isolation,
+    SandboxOutcome,
+    SandboxPlace,
+    SandboxRequest,
+    SandboxView,
+    WallsError,
+)
 from vvb_resources.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
 from vvb_resources.sandbox.processes import KILL_FOR_S, identity
 from vvb_resources.sandbox.reaper import STATE, end_run, mark, reap_stale
+from vvb_resources.sandbox.toolchain import TOOLS, fill_bin
 
 LOG_BYTES = 16 << 20
-DISK_FACTOR = 4  # the work folder as a whole may hold this many times the largest file
 GRACE_S = 30.0  # after the deadline: killing a crowd and syncing takes a moment on a loaded machine
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 AUTO: Final = "auto"
@@ -43,10 +51,18 @@ class LocalSandbox:
         else:
             self.bubblewrap, self.why_open = bubblewrap, "" if bubblewrap else "bubblewrap is not used"
 
+    def prepare(self, place: SandboxPlace) -> None:
+        """Write python, ffmpeg and tts of this machine into `place.bin`."""
+        fill_bin(place.bin)
+
     def view(self, place: SandboxPlace) -> SandboxView:
         """Paths are the same inside and outside."""
         return SandboxView(
-            work=str(place.work), agent=str(place.agent), python=sys.executable, path=f"{place.bin}:{SYSTEM_PATH}"
+            work=str(place.work),
+            agent=str(place.agent),
+            python=sys.executable,
+            path=f"{place.bin}:{SYSTEM_PATH}",
+            tools=TOOLS,
         )
 
     def isolation(self, policy: SandboxPolicy) -> Isolation:
@@ -61,10 +77,10 @@ class LocalSandbox:
                 f"its inputs were read-only by their file modes{fewer}",
             )
         return Isolation(
-            network="open" if policy.network else "closed",
+            network="open" if policy.network == "open" else "closed",
             filesystem="closed",
             statement=f"bubblewrap {self.bubblewrap.version}: "
-            f"{'network open by policy' if policy.network else 'no network'}, a closed file system, "
+            f"{'network open by policy' if policy.network == 'open' else 'no network'}, a closed file system, "
             f"processes of its own{fewer}",
         )
 
@@ -75,12 +91,16 @@ class LocalSandbox:
         place.logs.mkdir(exist_ok=True)
         if self.bubblewrap:
             self.bubblewrap.prepare(place)
-            argv = self.bubblewrap.wrap(place, command, network=request.policy.network)
+            argv = self.bubblewrap.wrap(place, command, network=request.policy.network == "open")
         else:
             argv = list(command)
         spec = _supervisor_request(request, argv, drop_capabilities=self.bubblewrap is None)
         outcome = _supervise(place.root, spec, request.deadline)
         return self._read(outcome, request)
+
+    def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
+        """Nothing to go on with: an agent of this sandbox dies with its platform."""
+        return None
 
     def _read(self, outcome: dict[str, Any], request: SandboxRequest) -> SandboxOutcome:
         place, code, cause = request.place, outcome.get("code"), outcome["ended"]
@@ -148,6 +168,8 @@ def _supervisor_request(request: SandboxRequest, argv: list[str], *, drop_capabi
         "disk": DISK_FACTOR * policy.file_mb << 20,
         "cpus": policy.cpus,
         "drop_capabilities": drop_capabilities,
+        "user": None,
+        "own_cgroup": False,
     }
 
 
