@@ -7,6 +7,7 @@ runs it. A failure of the walls themselves raises `SandboxError`; whatever the a
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -76,14 +77,38 @@ class SandboxView:
 
 
 @dataclass(frozen=True)
+class GatewayPoint:
+    """Where the model gateway of one run listens on this machine, and where the agent finds it.
+
+    Exactly one of `socket` (the path of a Unix socket to be made) and `host` (an address of this machine; the port is
+    chosen by the kernel) is given. `url` is the base URL as the agent sees it; `{port}` in it stands for that port.
+    """
+
+    url: str
+    socket: Path | None = None
+    host: str | None = None
+
+    def __post_init__(self) -> None:
+        assert (self.socket is None) != (self.host is None)
+
+    def base_url(self, port: int | None) -> str:
+        """The agent's base URL once the gateway listens on `port` (None for a Unix socket)."""
+        return self.url.replace("{port}", str(port))
+
+
+@dataclass(frozen=True)
 class SandboxRequest:
-    """One run of an agent. `deadline` is Unix time in seconds; `env` is the agent's whole environment."""
+    """One run of an agent. `deadline` is Unix time in seconds; `env` is the agent's whole environment.
+
+    `gateway` is the point that `Sandbox.gateway` gave, when a model gateway listens there; None without one.
+    """
 
     place: SandboxPlace
     command: tuple[str, ...]
     env: dict[str, str]
     policy: SandboxPolicy
     deadline: float
+    gateway: GatewayPoint | None = None
 
 
 class Isolation(BaseModel):
@@ -144,6 +169,14 @@ class Sandbox(Protocol):
 
     def isolation(self, policy: SandboxPolicy) -> Isolation:
         """The walls that a run under `policy` will have."""
+        ...
+
+    def gateway(self, place: SandboxPlace, policy: SandboxPolicy) -> AbstractContextManager[GatewayPoint]:
+        """Make ready for a model gateway: the point where it has to listen, for as long as the context is open.
+
+        Entered before the gateway starts and left after `run`, whatever happened between. Whatever is made for it
+        (a network, a folder of the socket) is removed at its end. Raises SandboxError when the policy allows none.
+        """
         ...
 
     def run(self, request: SandboxRequest) -> SandboxOutcome:

@@ -21,6 +21,12 @@ INSTRUCTION = (
     "The finished files must lie in delivery/ before the deadline that ENVIRONMENT.md states."
 )
 
+REACH = {
+    "none": "The network is not to be used: everything you need is here.",
+    "gateway": "The network is not to be used (your model is reached another way): everything you need is here.",
+    "gateway_and_mirrors": "Of the network only package mirrors (pip, npm, apt) may be used.",
+    "open": "The network may be used.",
+}
 CHANNELS = ("narration", "music", "effects", "ambience")
 
 
@@ -45,9 +51,7 @@ def environment_md(policy: SandboxPolicy, deadline: float) -> str:
     """
     told = math.floor(deadline)
     tools = "\n".join(f"- `{name}`: {what}" for name, what in TOOLS)
-    reach = (
-        "The network may be used." if policy.network else "The network is not to be used: everything you need is here."
-    )
+    reach = REACH[policy.network]
     return f"""# Environment
 
 ## Time
