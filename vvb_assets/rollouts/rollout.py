@@ -13,7 +13,7 @@ from vvb_assets.rollouts.record import END_RULES, RolloutRecord, file_records, v
 from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import BenchmarkConfig, SandboxPolicy, SystemConfig
 from vvb_resources.errors import SandboxError
-from vvb_resources.harnesses.base import Launch, get_harness
+from vvb_resources.harnesses.base import Launch, LaunchContext, get_harness
 from vvb_resources.sandbox.base import DISK_FACTOR, Sandbox, SandboxOutcome, SandboxPlace, SandboxRequest, WallsError
 from vvb_resources.sandbox.collect import collect, remove_tree
 from vvb_resources.sandbox.environment import INSTRUCTION, brief_files
@@ -87,11 +87,11 @@ def _attempt(job: _Job, place: SandboxPlace) -> tuple[dict[str, str], SandboxOut
     """Set up `place`, run the agent in it; returns what it was told and how it ended."""
     system, task, policy = job.system, job.task, job.policy
     view = job.walls.view(place)
-    launch = get_harness(system.harness).launch(system, INSTRUCTION, view)
+    deadline = time.time() + policy.deadline_s
+    launch = get_harness(system.harness).launch(LaunchContext(system, INSTRUCTION, view, None, deadline))
     try:
         _lay_out(job.benchmark_root, system, task, place)
         job.walls.prepare(place)
-        deadline = time.time() + policy.deadline_s
         brief = brief_files(task.spec, task.prompt, policy, deadline, view.tools)
         for name, text in brief.items():
             (place.work / name).write_text(text, encoding="utf-8")

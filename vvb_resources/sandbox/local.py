@@ -13,15 +13,19 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.errors import SandboxError
+from vvb_resources.gateway import relay
 from vvb_resources.sandbox import supervisor
 from vvb_resources.sandbox.base import (
     DISK_FACTOR,
+    GatewayPoint,
     Isolation,
     SandboxOutcome,
     SandboxPlace,
@@ -29,15 +33,22 @@ from vvb_resources.sandbox.base import (
     SandboxView,
     WallsError,
 )
-from vvb_resources.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
+from vvb_resources.sandbox.bubblewrap import GATEWAY_FOLDER, Bubblewrap, find_bubblewrap
 from vvb_resources.sandbox.processes import KILL_FOR_S, identity
 from vvb_resources.sandbox.reaper import STATE, end_run, mark, reap_stale
-from vvb_resources.sandbox.toolchain import TOOLS, fill_bin
+from vvb_resources.sandbox.toolchain import TOOLS, agent_tools, fill_bin
 
 LOG_BYTES = 16 << 20
 GRACE_S = 30.0  # after the deadline: killing a crowd and syncing takes a moment on a loaded machine
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+NETWORKS: Final = {
+    "none": "no network",
+    "gateway": "no network but the model gateway",
+    "gateway_and_mirrors": "no network but the model gateway (mirrors need the Docker sandbox)",
+    "open": "network open by policy",
+}
 AUTO: Final = "auto"
+RELAY_PORT = 8642  # in a network space of its own, so that nothing else has it
 
 __all__ = ["LocalSandbox", "reap_stale"]
 
@@ -61,9 +72,28 @@ class LocalSandbox:
             work=str(place.work),
             agent=str(place.agent),
             python=sys.executable,
-            path=f"{place.bin}:{SYSTEM_PATH}",
+            path=":".join([str(place.bin), *(tool.programs for tool in agent_tools()), SYSTEM_PATH]),
             tools=TOOLS,
         )
+
+    @contextlib.contextmanager
+    def gateway(self, place: SandboxPlace, policy: SandboxPolicy) -> Iterator[GatewayPoint]:
+        """See `base.Sandbox.gateway`. Behind closed walls the gateway is a Unix socket that a relay inside reaches."""
+        if policy.network == "none":
+            raise SandboxError(
+                "the agent calls a model, and the policy allows it no gateway",
+                where="benchmark.yaml: sandbox.network",
+                remedy="use network: gateway",
+            )
+        if self.bubblewrap is None or policy.network == "open":
+            yield GatewayPoint(url="http://127.0.0.1:{port}", host="127.0.0.1")
+            return
+        # Not below the run's folder: the path of a socket may have about a hundred bytes.
+        folder = Path(tempfile.mkdtemp(prefix="vvb-gateway-"))
+        try:
+            yield GatewayPoint(url=f"http://127.0.0.1:{RELAY_PORT}", socket=folder / "socket")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def isolation(self, policy: SandboxPolicy) -> Isolation:
         """Which walls stand here, and a sentence that says so, with what the policy asks and this machine lacks."""
@@ -80,7 +110,7 @@ class LocalSandbox:
             network="open" if policy.network == "open" else "closed",
             filesystem="closed",
             statement=f"bubblewrap {self.bubblewrap.version}: "
-            f"{'network open by policy' if policy.network == 'open' else 'no network'}, a closed file system, "
+            f"{NETWORKS[policy.network]}, a closed file system, "
             f"processes of its own{fewer}",
         )
 
@@ -91,7 +121,18 @@ class LocalSandbox:
         place.logs.mkdir(exist_ok=True)
         if self.bubblewrap:
             self.bubblewrap.prepare(place)
-            argv = self.bubblewrap.wrap(place, command, network=request.policy.network == "open")
+            socket = request.gateway.socket if request.gateway else None
+            if socket is not None:
+                script = shutil.copyfile(relay.__file__, place.bin / "relay.py")
+                inside = f"{GATEWAY_FOLDER}/{socket.name}"
+                command = (sys.executable, "-I", "-S", str(script), inside, str(RELAY_PORT), *command)
+            argv = self.bubblewrap.wrap(
+                place,
+                command,
+                network=request.policy.network == "open",
+                shown=tuple(tool.root for tool in agent_tools()),
+                socket=socket,
+            )
         else:
             argv = list(command)
         spec = _supervisor_request(request, argv, drop_capabilities=self.bubblewrap is None)

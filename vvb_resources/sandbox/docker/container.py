@@ -24,13 +24,14 @@ PROGRAM = f"{CONTROL}/vvb_resources/sandbox/docker/inside.py"
 # What inside.py needs, relative to the package: the standard library does the rest.
 SOURCES = (
     "__init__.py",
+    "gateway/__init__.py",
+    "gateway/relay.py",
     "sandbox/__init__.py",
     "sandbox/bounded_log.py",
     "sandbox/processes.py",
     "sandbox/supervisor.py",
     "sandbox/docker/__init__.py",
     "sandbox/docker/inside.py",
-    "sandbox/docker/relay.py",
 )
 # Of the supervisor alone: to become the agent's user, to end and to measure what that user has. The agent has none.
 CAPABILITIES = ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE")

@@ -24,8 +24,8 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))  # isolated mode leaves even the script's own folder out
 
+from vvb_resources.gateway.relay import listen
 from vvb_resources.sandbox import supervisor
-from vvb_resources.sandbox.docker.relay import listen
 
 MAX_LISTED = 25_000
 MAX_DEPTH = 40

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from vvb_resources.sandbox.docker.relay import carry
+from vvb_resources.gateway.relay import carry
 
 HEAD_BYTES = 64 << 10
 CONNECT_S = 30.0
