@@ -144,6 +144,21 @@ class Resources(BaseModel):
     comparable: bool
 
 
+class KeptVideo(BaseModel):
+    """A finished video that was kept while the agent worked on, and put back when the run was stopped without one.
+
+    `name` is relative to the delivery, `saved_at` Unix time, `cut_bytes` the size of the file whose place it took
+    (None: there was none).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    saved_at: float
+    bytes: int
+    cut_bytes: int | None
+
+
 class PostMortem(BaseModel):
     """What is known of a container that is gone. Times are Unix seconds of the engine's clock.
 
@@ -190,6 +205,7 @@ class SandboxOutcome(BaseModel):
     isolation: Isolation
     resources: Resources | None = None
     post_mortem: PostMortem | None = None
+    kept: KeptVideo | None = None
 
 
 @dataclass(frozen=True)

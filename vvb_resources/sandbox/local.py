@@ -174,6 +174,7 @@ class LocalSandbox:
             stdout_bytes=outcome["stdout_bytes"],
             stderr_bytes=outcome["stderr_bytes"],
             isolation=self.isolation(request.policy),
+            kept=outcome["kept"],
         )
 
 
@@ -211,6 +212,7 @@ def _supervisor_request(request: SandboxRequest, argv: list[str], *, drop_capabi
         "drop_capabilities": drop_capabilities,
         "user": None,
         "own_cgroup": False,
+        "kept": str(place.root / "kept"),
     }
 
 

@@ -28,6 +28,7 @@ SOURCES = (
     "gateway/relay.py",
     "sandbox/__init__.py",
     "sandbox/bounded_log.py",
+    "sandbox/keeping.py",
     "sandbox/processes.py",
     "sandbox/supervisor.py",
     "sandbox/docker/__init__.py",

@@ -194,6 +194,7 @@ def _outcome(
         stdout_bytes=report["stdout_bytes"] if report else 0,
         stderr_bytes=report["stderr_bytes"] if report else 0,
         isolation=ending.isolation,
+        kept=report.get("kept") if report else None,
         resources=ending.resources,
         post_mortem=post_mortem,
     )

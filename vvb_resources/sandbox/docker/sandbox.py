@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -212,7 +211,7 @@ def supervisor_request(
         "drop_capabilities": False,  # becoming an ordinary user does
         "user": [AGENT, AGENT],
         "own_cgroup": True,
+        "kept": f"{CONTROL}/kept",
         "links": links,
         "keep": list(ending.keep),
-        "started_by": os.getpid(),
     }
