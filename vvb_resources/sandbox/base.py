@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.errors import SandboxError
+from vvb_resources.store.atomic import write_json
 
 Ended = Literal["self", "timed_out", "error"]
 Limit = Literal["memory", "processes", "disk"]
@@ -206,6 +207,20 @@ class SandboxOutcome(BaseModel):
     resources: Resources | None = None
     post_mortem: PostMortem | None = None
     kept: KeptVideo | None = None
+
+
+OUTCOME = "sandbox_outcome.json"
+
+
+def save_outcome(place: SandboxPlace, outcome: SandboxOutcome) -> None:
+    """Say durably that the run is over and what it left lies in `place`: from here on it need not be run again."""
+    write_json(place.root / OUTCOME, outcome.model_dump(mode="json"))
+
+
+def load_outcome(place: SandboxPlace) -> SandboxOutcome | None:
+    """The outcome of a run that is over; None when it is not, or was never begun."""
+    path = place.root / OUTCOME
+    return SandboxOutcome.model_validate_json(path.read_text()) if path.exists() else None
 
 
 @dataclass(frozen=True)

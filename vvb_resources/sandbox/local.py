@@ -32,6 +32,8 @@ from vvb_resources.sandbox.base import (
     SandboxRequest,
     SandboxView,
     WallsError,
+    load_outcome,
+    save_outcome,
 )
 from vvb_resources.sandbox.bubblewrap import GATEWAY_FOLDER, Bubblewrap, find_bubblewrap
 from vvb_resources.sandbox.processes import KILL_FOR_S, identity
@@ -137,11 +139,13 @@ class LocalSandbox:
             argv = list(command)
         spec = _supervisor_request(request, argv, drop_capabilities=self.bubblewrap is None)
         outcome = _supervise(place.root, spec, request.deadline)
-        return self._read(outcome, request)
+        read = self._read(outcome, request)
+        save_outcome(place, read)
+        return read
 
     def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
-        """Nothing to go on with: an agent of this sandbox dies with its platform."""
-        return None
+        """What a run left that was over; an agent that was still at work died with its platform, and is run again."""
+        return load_outcome(place)
 
     def _read(self, outcome: dict[str, Any], request: SandboxRequest) -> SandboxOutcome:
         place, code, cause = request.place, outcome.get("code"), outcome["ended"]

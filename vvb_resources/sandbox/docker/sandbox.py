@@ -7,7 +7,6 @@ step can be cut short by a `kill -9`; `resume` goes on from wherever that was. d
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -31,13 +30,12 @@ from vvb_resources.sandbox.docker import container as engine_run
 from vvb_resources.sandbox.docker.container import AGENT, CONTROL, LINKS, WORK, Plan
 from vvb_resources.sandbox.docker.ending import Ending, finish
 from vvb_resources.sandbox.docker.engine import Image, connect, find_image, resources, talking
+from vvb_resources.sandbox.docker.leftovers import CARD, put_away, resume
 from vvb_resources.sandbox.docker.naming import Names
 from vvb_resources.sandbox.docker.proxy import serve_mirrors
 from vvb_resources.sandbox.reaper import mark
 from vvb_resources.store.atomic import write_json
 
-CARD = "container.json"
-OUTCOME = "sandbox_outcome.json"
 LOG_BYTES = 16 << 20
 GATEWAY_PORT, PROXY_PORT = 8642, 8643  # in a network space of the container's own, so that nothing else has them
 GATEWAY_SOCKET, PROXY_SOCKET = "gateway", "mirrors"
@@ -138,36 +136,12 @@ class DockerSandbox:
                     engine_run.remove(client, names)
                 (place.root / CARD).unlink(missing_ok=True)
                 raise
-        return self._done(client, place, outcome)
+        assert outcome is not None  # None is for resumed runs alone
+        return put_away(client, place, outcome)
 
     def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
-        """Go on with the run in `place`, whose platform was killed: wait for its end, or take what it left.
-
-        None when it never started, so that nothing is lost by a fresh start; everything of it is then removed. The
-        caller knows that nobody else owns `place`. Raises WallsError when the run cannot be used: its container is gone
-        or its model gateway went with the platform while the agent still worked.
-        """
-        done = place.root / OUTCOME
-        client = connect()
-        if done.exists():
-            with talking(place.root.name):
-                engine_run.remove(client, Names.of(place.root))
-            return SandboxOutcome.model_validate_json(done.read_text())
-        card = place.root / CARD
-        if not card.exists():
-            return None
-        ending = Ending.model_validate({k: v for k, v in json.loads(card.read_text()).items() if k != "mark"})
-        outcome = finish(client, place, ending, resumed=True)
-        return None if outcome is None else self._done(client, place, outcome)
-
-    def _done(self, client: Any, place: SandboxPlace, outcome: SandboxOutcome | None) -> SandboxOutcome:
-        """The copy is whole and on disk: say so durably, then remove the original."""
-        assert outcome is not None
-        write_json(place.root / OUTCOME, outcome.model_dump(mode="json"))
-        with talking(place.root.name):
-            engine_run.remove(client, Names.of(place.root))
-        (place.root / CARD).unlink(missing_ok=True)
-        return outcome
+        """See `leftovers.resume`."""
+        return resume(place)
 
 
 @contextlib.contextmanager
