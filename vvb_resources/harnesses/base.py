@@ -58,7 +58,8 @@ class Launch:
     """How to start an agent: argument list, variables beside those of every sandbox, its log and the log's parser.
 
     `files` (configuration, by path) and `log` (a file or a folder; None when it keeps none) are relative to the agent's
-    current folder. `parser` is the id of the harness whose log format it is.
+    current folder. `parser` is the id of the harness whose log format it is. `stdout_is_log`: its standard output
+    belongs to its log, and is put beside it before it is read.
     """
 
     argv: tuple[str, ...]
@@ -66,6 +67,7 @@ class Launch:
     log: str | None
     parser: str | None
     files: dict[str, str] = field(default_factory=dict)
+    stdout_is_log: bool = False
 
 
 class Options(BaseModel):
