@@ -18,12 +18,13 @@ from vvb_resources.benchmark.models import BenchmarkConfig, SandboxPolicy, Syste
 from vvb_resources.errors import SandboxError
 from vvb_resources.harnesses.base import LaunchContext, get_harness
 from vvb_resources.sandbox.base import DISK_FACTOR, Sandbox, SandboxOutcome, SandboxPlace, SandboxRequest, WallsError
-from vvb_resources.sandbox.collect import collect, remove_tree
+from vvb_resources.sandbox.collect import collect
 from vvb_resources.sandbox.environment import INSTRUCTION, brief_files
 from vvb_resources.sandbox.local import LocalSandbox
 from vvb_resources.sandbox.tts import COMMAND_VARIABLE
 from vvb_resources.store.atomic import write_json, write_text
 from vvb_resources.store.digests import digest_file, digest_value
+from vvb_resources.store.trees import remove_tree
 
 ATTEMPTS = 2
 MAX_LOG_BYTES = 256 << 20

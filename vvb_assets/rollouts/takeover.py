@@ -15,9 +15,9 @@ from typing import Any
 
 from vvb_resources.errors import SandboxError, VvbError
 from vvb_resources.sandbox.base import SandboxPlace
-from vvb_resources.sandbox.collect import remove_tree
 from vvb_resources.sandbox.reaper import alive, boot_id, mark
 from vvb_resources.store.atomic import write_json
+from vvb_resources.store.trees import remove_tree
 
 CARD, DROPPED = "rollout.json", "rollout.dropped.json"
 

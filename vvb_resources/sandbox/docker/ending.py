@@ -26,13 +26,14 @@ from vvb_resources.sandbox.base import (
     SandboxPlace,
     WallsError,
 )
-from vvb_resources.sandbox.collect import protect, remove_tree
+from vvb_resources.sandbox.collect import protect
 from vvb_resources.sandbox.docker import container as engine_run
 from vvb_resources.sandbox.docker.container import CONTROL, WORK
 from vvb_resources.sandbox.docker.copying import read_file, take
 from vvb_resources.sandbox.docker.engine import absent, talking
 from vvb_resources.sandbox.docker.naming import Names
 from vvb_resources.store.atomic import sync_tree, write_json
+from vvb_resources.store.trees import remove_tree
 
 POLL_S = 0.2
 GRACE_S = 2.5  # after the deadline the supervisor ends the agent; after this too, the container is killed
