@@ -75,6 +75,8 @@ def made_of(record: RolloutRecord) -> Made:
             "usd": record.usd,
             "network": record.isolation.network,
             "filesystem": record.isolation.filesystem,
+            "comparable": record.resources.comparable if record.resources else None,
+            "kept video": record.kept.name if record.kept else None,
         },
         checks={
             "ended_by_itself": {

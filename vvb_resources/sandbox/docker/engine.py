@@ -47,6 +47,12 @@ def connect() -> Any:
     return client
 
 
+def engine_version() -> dict[str, Any]:
+    """`docker version` of the engine. Raises SandboxError when there is none."""
+    found: dict[str, Any] = connect().version()
+    return found
+
+
 @contextlib.contextmanager
 def talking(where: str) -> Iterator[None]:
     """Turn what the SDK raises into WallsError: the engine failed, the run is lost, another attempt may succeed."""
