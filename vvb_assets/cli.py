@@ -27,6 +27,7 @@ COMMANDS = {
     "judges": "judges",
     "sql": "sql",
     "fit": "fit",
+    "trajectory": "trajectory",
     "pairs": "pairs",
     "doctor": "doctor",
 }
