@@ -26,12 +26,14 @@ Dims = Literal["none", "task", "system", "run"]
 class Made:
     """What a maker leaves: the digest of the content, figures for people, and the outcome of its asset checks.
 
-    `checks` maps a check's name to {"passed": bool, "description": str, "severity": "WARN" | "ERROR"}.
+    `checks` maps a check's name to {"passed": bool, "description": str, "severity": "WARN" | "ERROR"}. `committed` is
+    called once the artifact is safe on disk: what the maker still kept for the case that it would not be can go.
     """
 
     data_version: str
     summary: Mapping[str, Any] = field(default_factory=dict)
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    committed: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)

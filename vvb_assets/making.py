@@ -81,4 +81,6 @@ def make_partition(workspace: Workspace, node: Node, partition: str | None, *, f
                 checks=made.checks,
                 keep_old=node.held,
             )
+        if made.committed is not None:
+            made.committed()
     return Outcome(manifest, made=True)

@@ -19,6 +19,7 @@ from vvb_assets.graph import Node, Workspace, name_of, split_run
 from vvb_assets.plan import Plan, make_plan
 from vvb_assets.progress import Progress, current_progress, listening
 from vvb_assets.provenance import asset_key, recorded_versions
+from vvb_assets.rollouts.make import settle_rollouts
 from vvb_assets.wiring import job_name, op_safe
 from vvb_resources.errors import StoreError
 from vvb_resources.sandbox.local import reap_stale
@@ -120,6 +121,7 @@ def open_instance(home: Home) -> dg.DagsterInstance:
 def recover(workspace: Workspace, instance: dg.DagsterInstance) -> list[str]:
     """Clear up after a process that was killed: its agents, its staging folders, its Dagster runs."""
     told = [f"ended a left-over agent: {item}" for item in reap_stale(workspace.home.sandbox)]
+    told += settle_rollouts(workspace)
     held = tuple(node.key for node in workspace.graph.nodes.values() if node.held)
     told += [f"cleared unfinished work: {name}" for name in workspace.store.sweep(held)]
     active = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.NOT_STARTED]

@@ -356,6 +356,15 @@ class L1Limits(Model):
     language_p: float = Field(default=0.5, ge=0, le=1)
 
 
+MIRRORS = (
+    "deb.debian.org",
+    "security.debian.org",
+    "pypi.org",
+    "files.pythonhosted.org",
+    "registry.npmjs.org",
+)
+
+
 class SandboxPolicy(Model):
     """What a rollout may use. Seconds, MiB, counts."""
 
@@ -369,8 +378,25 @@ class SandboxPolicy(Model):
     memory_mb: int = Field(default=4096, gt=0)
     processes: int = Field(default=512, gt=0)
     file_mb: int = Field(default=2048, gt=0, description="largest file the agent may write")
-    cpus: int | None = Field(default=None, gt=0)
+    cpus: int | None = Field(default=None, gt=0, description="default: all for kind local, 8 for kind docker")
     image: str | None = None
+    files: int = Field(default=20_000, gt=0, description="most files of a delivery that are kept")
+    mirrors: tuple[Text, ...] = Field(
+        default=MIRRORS,
+        description="hosts that gateway_and_mirrors allows, beside the model; a leading dot allows all below",
+    )
+    tts: tuple[Text, ...] = Field(
+        default=(),
+        description="program that speaks in place of espeak-ng: {voice}, {speed}, {out}; the text is its input",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _size_by_kind(cls, values: Any) -> Any:
+        """A container is by default as large as the paper's (appendix on sandbox and protocol): 8 CPUs, 32 GB."""
+        if isinstance(values, dict) and values.get("kind") == "docker":
+            return {"cpus": 8, "memory_mb": 32_768, **values}
+        return values
 
 
 class Budgets(Model):

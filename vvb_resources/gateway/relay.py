@@ -11,6 +11,7 @@ import contextlib
 import sys
 
 BLOCK = 1 << 16
+MOST = 256  # connections at once: an agent cannot make the process that carries them large
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -23,23 +24,30 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.write_eof()
 
 
-async def run(socket: str, port: int, command: list[str]) -> int:
-    """Listen, run the command, and return its exit code."""
+async def listen(socket: str, port: int) -> asyncio.Server:
+    """Carry 127.0.0.1:`port` to the Unix socket at the path `socket`; a connection waits while there are too many."""
+    room = asyncio.Semaphore(MOST)
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            there, back = await asyncio.open_unix_connection(socket)
-        except OSError as error:
-            print(f"relay: the gateway is gone ({error})", file=sys.stderr)
-            writer.close()
-            return
-        try:
-            await asyncio.gather(carry(reader, back), carry(there, writer))
-        finally:
-            back.close()
-            writer.close()
+        async with room:
+            try:
+                there, back = await asyncio.open_unix_connection(socket)
+            except OSError as error:
+                print(f"relay: the gateway is gone ({error})", file=sys.stderr)
+                writer.close()
+                return
+            try:
+                await asyncio.gather(carry(reader, back), carry(there, writer))
+            finally:
+                back.close()
+                writer.close()
 
-    await asyncio.start_server(connected, "127.0.0.1", port)
+    return await asyncio.start_server(connected, "127.0.0.1", port)
+
+
+async def run(socket: str, port: int, command: list[str]) -> int:
+    """Listen, run the command, and return its exit code."""
+    await listen(socket, port)
     agent = await asyncio.create_subprocess_exec(*command)
     code = await agent.wait()
     return code if code >= 0 else 128 - code

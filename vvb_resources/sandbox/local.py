@@ -24,6 +24,7 @@ from vvb_resources.errors import SandboxError
 from vvb_resources.gateway import relay
 from vvb_resources.sandbox import supervisor
 from vvb_resources.sandbox.base import (
+    DISK_FACTOR,
     GatewayPoint,
     Isolation,
     SandboxOutcome,
@@ -31,14 +32,15 @@ from vvb_resources.sandbox.base import (
     SandboxRequest,
     SandboxView,
     WallsError,
+    load_outcome,
+    save_outcome,
 )
 from vvb_resources.sandbox.bubblewrap import GATEWAY_FOLDER, Bubblewrap, find_bubblewrap
 from vvb_resources.sandbox.processes import KILL_FOR_S, identity
 from vvb_resources.sandbox.reaper import STATE, end_run, mark, reap_stale
-from vvb_resources.sandbox.toolchain import agent_tools
+from vvb_resources.sandbox.toolchain import TOOLS, agent_tools, fill_bin
 
 LOG_BYTES = 16 << 20
-DISK_FACTOR = 4  # the work folder as a whole may hold this many times the largest file
 GRACE_S = 30.0  # after the deadline: killing a crowd and syncing takes a moment on a loaded machine
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 NETWORKS: Final = {
@@ -62,6 +64,10 @@ class LocalSandbox:
         else:
             self.bubblewrap, self.why_open = bubblewrap, "" if bubblewrap else "bubblewrap is not used"
 
+    def prepare(self, place: SandboxPlace) -> None:
+        """Write python, ffmpeg and tts of this machine into `place.bin`."""
+        fill_bin(place.bin)
+
     def view(self, place: SandboxPlace) -> SandboxView:
         """Paths are the same inside and outside."""
         return SandboxView(
@@ -69,6 +75,7 @@ class LocalSandbox:
             agent=str(place.agent),
             python=sys.executable,
             path=":".join([str(place.bin), *(tool.programs for tool in agent_tools()), SYSTEM_PATH]),
+            tools=TOOLS,
         )
 
     @contextlib.contextmanager
@@ -132,7 +139,13 @@ class LocalSandbox:
             argv = list(command)
         spec = _supervisor_request(request, argv, drop_capabilities=self.bubblewrap is None)
         outcome = _supervise(place.root, spec, request.deadline)
-        return self._read(outcome, request)
+        read = self._read(outcome, request)
+        save_outcome(place, read)
+        return read
+
+    def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
+        """What a run left that was over; an agent that was still at work died with its platform, and is run again."""
+        return load_outcome(place)
 
     def _read(self, outcome: dict[str, Any], request: SandboxRequest) -> SandboxOutcome:
         place, code, cause = request.place, outcome.get("code"), outcome["ended"]
@@ -165,6 +178,7 @@ class LocalSandbox:
             stdout_bytes=outcome["stdout_bytes"],
             stderr_bytes=outcome["stderr_bytes"],
             isolation=self.isolation(request.policy),
+            kept=outcome["kept"],
         )
 
 
@@ -200,6 +214,9 @@ def _supervisor_request(request: SandboxRequest, argv: list[str], *, drop_capabi
         "disk": DISK_FACTOR * policy.file_mb << 20,
         "cpus": policy.cpus,
         "drop_capabilities": drop_capabilities,
+        "user": None,
+        "own_cgroup": False,
+        "kept": str(place.root / "kept"),
     }
 
 

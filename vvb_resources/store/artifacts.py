@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -25,6 +24,7 @@ from vvb_resources.errors import StoreError
 from vvb_resources.store.atomic import fsync_dir, sync_tree, write_bytes, write_json
 from vvb_resources.store.digests import canonical_json
 from vvb_resources.store.home import Home
+from vvb_resources.store.trees import remove_tree
 
 MANIFEST = "artifact.json"
 UNPARTITIONED = "_"
@@ -203,19 +203,6 @@ class ArtifactStore:
         if not path.exists():
             write_bytes(path, canonical_json(content))
         return path
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a tree of ours, read-only parts included (deliveries are write-protected)."""
-    if not folder.exists():
-        return
-    for base, names, _ in os.walk(folder):
-        os.chmod(base, 0o700)
-        for name in names:
-            child = Path(base) / name
-            if not child.is_symlink():
-                os.chmod(child, 0o700)
-    shutil.rmtree(folder)
 
 
 def _read_manifest(path: str) -> Manifest | None:
