@@ -107,3 +107,10 @@ def differing(node: Node, manifest: Manifest, expected: Mapping[str, str | None]
         and (expected.get(key) is not None or node.partial)
     ]
     return found + sorted(set(manifest.inputs) - set(node.inputs))
+
+
+def made_from(node: Node, manifest: Manifest, inputs: Mapping[str, str | None]) -> bool:
+    """Was an artifact made by the node's code from `inputs` (what counts of them)? Then making it again is idle."""
+    if manifest.code_version != node.code_version:
+        return False
+    return not differing(node, manifest, inputs, not_counting(node, inputs))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vvb_assets.expected import differing, expected_inputs, not_counting, slots_of
+from vvb_assets.expected import expected_inputs, made_from, slots_of
 from vvb_assets.graph import Node, Workspace, name_of
 from vvb_resources.errors import StoreError, VvbError
 from vvb_resources.store.artifacts import Manifest
@@ -75,9 +75,7 @@ def make_partition(workspace: Workspace, node: Node, partition: str | None, *, f
         existing = store.load(node.key, partition)
         inputs = current_inputs(workspace, node, partition)
         if existing is not None and not force:
-            fresh = existing.code_version == node.code_version and not differing(
-                node, existing, inputs.counting, not_counting(node, inputs.counting)
-            )
+            fresh = made_from(node, existing, inputs.counting)
             if node.version_of is not None:
                 fresh = fresh and existing.data_version == node.version_of(workspace.benchmark, partition)
             if fresh or node.held:

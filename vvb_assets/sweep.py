@@ -17,8 +17,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from vvb_assets.expected import expected_inputs, made_from, slot, slots_of
 from vvb_assets.graph import Graph, Node, Workspace
-from vvb_assets.plan import Plan, Stale, Versions, expected_inputs
+from vvb_assets.plan import Plan, Stale
 from vvb_resources.store.artifacts import Manifest
 from vvb_resources.store.digests import digest_value
 
@@ -132,7 +133,7 @@ class Sweeper:
         self.stale: dict[str, dict[str | None, Stale]] = {}
         for item in [*plan.stale, *plan.held]:
             self.stale.setdefault(item.asset, {})[item.partition] = item
-        self.versions: Versions = {}
+        self.versions: dict[str, dict[str | None, str]] = {}
         self.manifests: dict[str, dict[str | None, Manifest]] = {}
         self.events: dict[str, Mapping[str | None, str]] = {}
         self.waits: dict[str, set[str | None]] = {}
@@ -168,7 +169,7 @@ class Sweeper:
             return
         manifests = self.workspace.store.manifests(node.key, partitions)
         self.manifests[node.key], self.events[node.key] = manifests, self.recorded(node)
-        self.versions[node.key] = {p: m.data_version for p, m in manifests.items()}
+        self.versions |= slots_of(node, manifests)
 
     def _candidates(self, nodes: tuple[Node, ...]) -> list[_Candidate]:
         """Partitions of an op that are stale, missing, or whose event was lost, in graph order."""
@@ -200,9 +201,9 @@ class Sweeper:
     def _is_fresh(self, node: Node, partition: str | None) -> bool:
         """Made from what is there (the rule of `make_partition`): stale, if at all, only by what is left."""
         manifest = self.manifests[node.key].get(partition)
-        if manifest is None or manifest.code_version != node.code_version:
+        if manifest is None:
             return False
-        return dict(manifest.inputs) == expected_inputs(self.graph, node, partition, self.versions)
+        return made_from(node, manifest, expected_inputs(self.graph, node, partition, self.versions))
 
     def _lacks(self, node: Node, partition: str | None, made_with: set[str]) -> bool:
         """An input is not there; or, of a table built on what exists, nothing is there but files."""
@@ -219,7 +220,7 @@ class Sweeper:
         expected = {}
         for node in candidate.making:
             inner = {n.key for n in candidate.making}.intersection(node.inputs)
-            versions = {key: {} if key in inner else self.versions[key] for key in node.inputs}
+            versions = {slot(node, k): {} if k in inner else self.versions[slot(node, k)] for k in node.inputs}
             expected[node.key] = [node.code_version, expected_inputs(self.graph, node, candidate.partition, versions)]
         version = digest_value([candidate.partition, expected])[:VERSION_LENGTH]
         self.found.current.add(version)
