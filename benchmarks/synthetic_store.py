@@ -10,12 +10,12 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from vvb_assets.expected import expected_inputs, slots_of
 from vvb_assets.graph import Node, Workspace
-from vvb_assets.plan import expected_inputs
 from vvb_resources.store.artifacts import MANIFEST, Manifest
 from vvb_resources.store.digests import digest_value
 from vvb_resources.store.home import CHECKOUT
@@ -51,14 +51,15 @@ def fill_store(workspace: Workspace) -> int:
     versions: dict[str, dict[str | None, str]] = {}
     written = 0
     for node in workspace.graph.nodes.values():
-        versions[node.key] = {}
+        made: dict[str | None, Manifest] = {}
         for manifest in _manifests(workspace, node, versions):
-            versions[node.key][manifest.partition] = manifest.data_version
+            made[manifest.partition] = manifest
             folder = workspace.store.folder(manifest.asset, manifest.partition)
             folder.mkdir(parents=True)
             text = json.dumps(asdict(manifest), ensure_ascii=False, indent=1, sort_keys=True)
             (folder / MANIFEST).write_text(text + "\n")
             written += 1
+        versions |= slots_of(node, made)
     return written
 
 
@@ -68,12 +69,15 @@ def _manifests(workspace: Workspace, node: Node, versions: dict[str, dict[str | 
             version = node.version_of(workspace.benchmark, partition)
         else:
             version = digest_value([node.key, partition])
+        counting = expected_inputs(workspace.graph, node, partition, versions)
+        whole = expected_inputs(workspace.graph, replace(node, uses={}), partition, versions)
         yield Manifest(
             asset=node.key,
             partition=partition,
             data_version=version,
             code_version=node.code_version,
-            inputs=expected_inputs(workspace.graph, node, partition, versions),
+            inputs=whole,
+            facets={key: counting[key] for key in node.uses},
             payload=f"{version[:8]}-00000000",
             made_at=MADE_AT,
             seconds=0.5,

@@ -18,7 +18,8 @@ os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "25")
 
 def build_definitions(settings: Settings) -> dg.Definitions:
     """Assets, checks, jobs and sensors of a benchmark. Bodies read its files anew each time they run."""
-    graph = settings.open().graph
+    workspace = settings.open()
+    graph = workspace.graph
     partitions = Partitions(graph)
     assets, checks, jobs = [], [], {}
     for nodes in graph.ops():
@@ -34,6 +35,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         assets=assets,
         asset_checks=checks,
         jobs=list(jobs.values()),
-        sensors=build_sensors(settings, graph, {"leaderboards": jobs["tables"], "human": jobs["human"]}),
+        sensors=build_sensors(settings, workspace, jobs),
         executor=dg.in_process_executor,
     )

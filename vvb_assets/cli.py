@@ -5,6 +5,7 @@ Exit 0: done and good; 1: done, and something failed its check; 2: wrong use or 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
@@ -26,6 +27,7 @@ COMMANDS = {
     "judges": "judges",
     "sql": "sql",
     "fit": "fit",
+    "trajectory": "trajectory",
     "pairs": "pairs",
     "doctor": "doctor",
 }
@@ -59,6 +61,9 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: a typed error is one line on stderr and exit code 2, never a traceback."""
+    gc.set_threshold(
+        100_000, 50, 50
+    )  # a plan holds a hundred thousand small objects: the default walks them over again
     try:
         code = cli.main(standalone_mode=False)  # click hands an Exit's code back as the result
     except click.exceptions.Abort:

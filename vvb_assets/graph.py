@@ -26,12 +26,14 @@ Dims = Literal["none", "task", "system", "run"]
 class Made:
     """What a maker leaves: the digest of the content, figures for people, and the outcome of its asset checks.
 
-    `checks` maps a check's name to {"passed": bool, "description": str, "severity": "WARN" | "ERROR"}.
+    `checks` maps a check's name to {"passed": bool, "description": str, "severity": "WARN" | "ERROR"}. `committed` is
+    called once the artifact is safe on disk: what the maker still kept for the case that it would not be can go.
     """
 
     data_version: str
     summary: Mapping[str, Any] = field(default_factory=dict)
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    committed: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,15 @@ class Workspace:
         return manifest, self.store.payload(manifest)
 
 
+@dataclass(frozen=True)
+class Moot:
+    """While `input` has `version`, the inputs in `others` are not looked at: without a video, no rubric is."""
+
+    input: str
+    version: str
+    others: tuple[str, ...]
+
+
 Maker = Callable[[Workspace, "Node", "str | None", Path], Made]
 
 
@@ -66,6 +77,10 @@ class Node:
     - `held`: expensive; made when missing, but a stale one only on demand (rollouts)
     - `prepare`: does what is better done for many partitions at once, before they are made one by one
     - `batch`: partitions a Dagster run; `workers`: partitions at once within a run
+    - `moot`: when some inputs do not count
+    - `facets`: figures of the summary that may be an input by themselves -> the inputs that they follow from
+    - `uses`: inputs of which only a facet counts, not the whole version (docs/design/versions.md)
+    - `remember`: figures of a payload that is about to be replaced, kept in the partition's history
     """
 
     key: str
@@ -86,6 +101,10 @@ class Node:
     checks: tuple[tuple[str, str], ...] = ()
     judges: int = 0
     prepare: Callable[[Workspace, Sequence[str]], None] | None = None
+    moot: Moot | None = None
+    facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    uses: Mapping[str, str] = field(default_factory=dict)
+    remember: Callable[[Path], Mapping[str, Any]] | None = None
 
     @property
     def op_name(self) -> str:
@@ -115,14 +134,21 @@ class Graph:
 
     def upstream(self, node: Node, partition: str | None, source: Node) -> list[str] | list[None]:
         """Partitions of `source` that `partition` of `node` is made from."""
+        one = self.project(node, [partition], source)
+        if one is None:
+            return self.partitions(source)
+        return [None] if one[0] is None else [one[0]]
+
+    def project(self, node: Node, partitions: Sequence[str | None], source: Node) -> Sequence[str | None] | None:
+        """For each of a node's partitions the one of `source` that it is made from; None: it is made from all."""
         if source.dims == node.dims:
-            return [partition] if partition is not None else [None]
+            return partitions
         if source.dims == "none":
-            return [None]
-        if node.dims == "run" and partition is not None:
-            system, task = split_run(partition)
-            return [system if source.dims == "system" else task]
-        return self.partitions(source)
+            return [None] * len(partitions)
+        if node.dims == "run":
+            part = 0 if source.dims == "system" else 1
+            return [split_run(partition)[part] for partition in partitions if partition is not None]
+        return None
 
     def ops(self) -> list[tuple[Node, ...]]:
         """Nodes grouped by op, in topological order."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
+from vvb_assets.expected import expected_inputs, made_from, slots_of
 from vvb_assets.graph import Node, Workspace, name_of
-from vvb_assets.plan import expected_inputs
 from vvb_resources.errors import StoreError, VvbError
 from vvb_resources.store.artifacts import Manifest
 
@@ -23,10 +25,23 @@ class UpstreamMissingError(VvbError):
     """An input was never made; this partition has to wait for it."""
 
 
-def current_inputs(workspace: Workspace, node: Node, partition: str | None) -> dict[str, str]:
-    """Data versions of the inputs as the store has them now; raises UpstreamMissingError when one is lacking."""
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of a partition as the store has them now.
+
+    `counting`: what the artifact is compared with; `versions`: whole data versions, for the record; `facets`: the
+    figures that stand in `counting` in place of a whole version.
+    """
+
+    counting: dict[str, str]
+    versions: dict[str, str]
+    facets: dict[str, str]
+
+
+def current_inputs(workspace: Workspace, node: Node, partition: str | None) -> Inputs:
+    """The inputs of a partition as the store has them now; raises UpstreamMissingError when one is lacking."""
     graph, store = workspace.graph, workspace.store
-    versions: dict[str, dict[str | None, str]] = {}
+    slots: dict[str, dict[str | None, str]] = {}
     for key in node.inputs:
         source = graph.nodes[key]
         upstream = graph.upstream(node, partition, source)
@@ -37,15 +52,17 @@ def current_inputs(workspace: Workspace, node: Node, partition: str | None) -> d
                 except VvbError:
                     if not node.partial:
                         raise  # a table of what exists goes on with the file as it was last read (bad votes, say)
-        versions[key] = {p: m.data_version for p, m in store.manifests(key, upstream).items()}
-        if not node.partial and len(versions[key]) < len(upstream):
-            lacking = next(p for p in upstream if p not in versions[key])
+        slots |= slots_of(source, store.manifests(key, upstream))
+        if not node.partial and len(slots[key]) < len(upstream):
+            lacking = next(p for p in upstream if p not in slots[key])
             raise UpstreamMissingError(
                 f"needs {name_of(key, lacking)}, which has not been made",
                 where=name_of(node.key, partition),
                 remedy="make it first (vvb run, or materialise it in the UI)",
             )
-    return expected_inputs(graph, node, partition, versions)
+    counting = expected_inputs(graph, node, partition, slots)
+    whole = expected_inputs(graph, replace(node, uses={}), partition, slots) if node.uses else counting
+    return Inputs(counting, whole, {key: counting[key] for key in node.uses if key in counting})
 
 
 def make_partition(workspace: Workspace, node: Node, partition: str | None, *, force: bool = False) -> Outcome:
@@ -58,7 +75,7 @@ def make_partition(workspace: Workspace, node: Node, partition: str | None, *, f
         existing = store.load(node.key, partition)
         inputs = current_inputs(workspace, node, partition)
         if existing is not None and not force:
-            fresh = existing.code_version == node.code_version and dict(existing.inputs) == inputs
+            fresh = made_from(node, existing, inputs.counting)
             if node.version_of is not None:
                 fresh = fresh and existing.data_version == node.version_of(workspace.benchmark, partition)
             if fresh or node.held:
@@ -79,10 +96,24 @@ def make_partition(workspace: Workspace, node: Node, partition: str | None, *, f
                 partition=partition,
                 data_version=made.data_version,
                 code_version=node.code_version,
-                inputs=inputs,
+                inputs=inputs.versions,
+                facets=inputs.facets,
+                remembered=_remembered(workspace, node, existing),
                 seconds=time.monotonic() - started,
                 summary=made.summary,
                 checks=made.checks,
                 keep_old=node.held,
             )
+        if made.committed is not None:
+            made.committed()
     return Outcome(manifest, made=True)
+
+
+def _remembered(workspace: Workspace, node: Node, existing: Manifest | None) -> Mapping[str, Any]:
+    """Figures of the payload that is about to be replaced, for its history; nothing when it cannot be read any more."""
+    if existing is None or node.remember is None:
+        return {}
+    try:
+        return node.remember(workspace.store.payload(existing))
+    except (OSError, ValueError, KeyError, VvbError):
+        return {}  # a damaged payload is a reason to make it again, not to refuse that

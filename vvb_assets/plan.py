@@ -7,28 +7,49 @@ on it is listed with `expected: null` and may turn out unchanged, in which case 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vvb_assets.graph import Graph, Node, Workspace, fan_in_version
+from vvb_assets.expected import (
+    Column,
+    differing,
+    expected_columns,
+    not_counting,
+    recorded_version,
+    slots_of,
+    touched,
+    waiting_columns,
+)
+from vvb_assets.graph import Node, Workspace
+from vvb_assets.rates import Rates
 from vvb_resources.store.artifacts import Manifest
-
-Versions = dict[str, dict[str | None, str]]
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an artifact is stale: the input's version that was used, and the one that holds now (None: not made yet)."""
+    """Why an artifact is stale: the input's version that was used, and the one that holds now.
+
+    `expected` None: it is about to be made; where `gone`, there is no such input any more (a removed panel).
+    """
 
     input: str
     recorded: str | None
     expected: str | None
+    gone: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """A row of the plan's `reasons`."""
+        gone = {"gone": True} if self.gone else {}
+        return {"input": self.input, "recorded": self.recorded, "expected": self.expected} | gone
 
 
 @dataclass(frozen=True)
 class Stale:
-    """A partition to make. `missing`: there is none yet; `held`: stale, but only made on demand."""
+    """A partition to make. `missing`: there is none yet; `held`: stale, but only made on demand.
+
+    `seconds`: what making it took before, or what others of its kind take (rates.py); None while nothing is known.
+    """
 
     asset: str
     partition: str | None
@@ -37,13 +58,17 @@ class Stale:
     held: bool = False
     calls: int = 0
     usd: float | None = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
+        """An entry of the plan's `stale` or `held`."""
         return {
             "asset": self.asset,
             "partition": self.partition,
             "missing": self.missing,
-            "reasons": [{"input": r.input, "recorded": r.recorded, "expected": r.expected} for r in self.reasons],
+            "reasons": [reason.to_json() for reason in self.reasons],
         }
 
 
@@ -78,94 +103,123 @@ class Plan:
         }
 
 
-def expected_inputs(graph: Graph, node: Node, partition: str | None, versions: Versions) -> dict[str, str]:
-    """Data version of each input as it stands; an input that does not exist is left out."""
-    expected = {}
-    for key in node.inputs:
-        source = graph.nodes[key]
-        upstream = graph.upstream(node, partition, source)
-        found = {p: versions[key][p] for p in upstream if p in versions[key]}
-        if not found:
-            continue
-        expected[key] = fan_in_version(found) if _fans_in(node, source) else next(iter(found.values()))
-    return expected
-
-
-def _fans_in(node: Node, source: Node) -> bool:
-    return source.dims not in {"none", node.dims} and node.dims != "run"
-
-
 def make_plan(workspace: Workspace, *, rerun_held: bool = False) -> Plan:
-    """Compare every artifact of the graph with what it would be made from now."""
+    """Compare every artifact of the graph with what it would be made from now.
+
+    Whole columns are compared first (all partitions of an asset, input by input): what is looked at one by one is only
+    what differs somewhere. Raises StoreError when a manifest is unreadable.
+    """
     graph, store, plan = workspace.graph, workspace.store, Plan()
-    versions: Versions = {}
+    versions: dict[str, dict[str | None, str]] = {}
     pending: dict[str, set[str | None]] = {}
-    delivered: dict[str | None, bool] = {}
+    undelivered: set[str | None] = set()
     for node in graph.nodes.values():
-        partitions = graph.partitions(node)
-        manifests = store.manifests(node.key, partitions)
-        versions[node.key] = {p: m.data_version for p, m in manifests.items()}
-        pending[node.key] = set()
+        partitions: Sequence[str | None] = graph.partitions(node)
+        manifests = store.manifests(node.key, graph.partitions(node))
+        versions |= slots_of(node, manifests)
+        pending |= {slot: set() for slot in touched(node, node.inputs)}
         if node.key == "l1_checks":
-            delivered = {p: bool(m.summary.get("delivered")) for p, m in manifests.items()}
-        for partition in partitions:
+            undelivered = {p for p, m in manifests.items() if not m.summary.get("delivered")}
+        if node.version_of is not None:
+            current = {p: node.version_of(workspace.benchmark, p) for p in partitions}
+            found = _source_reasons(node, manifests, current)
+            versions[node.key] = dict(current)  # what hangs on a file sees the file's version at once
+        else:
+            expected = expected_columns(graph, node, partitions, versions)
+            waiting = waiting_columns(graph, node, partitions, pending)
+            found = _reasons(node, partitions, manifests, expected, waiting)
+        plan.fresh += len(partitions) - len(found)
+        rates = Rates(node, manifests)
+        for partition, reasons in found.items():
             manifest = manifests.get(partition)
-            if node.version_of is not None:
-                reasons = _source_reasons(workspace, node, partition, manifest, versions)
-            else:
-                reasons = _reasons(graph, node, partition, manifest, versions, pending)
-            if not reasons:
-                plan.fresh += 1
-                continue
             held = node.held and manifest is not None and not rerun_held
-            calls = node.judges if delivered.get(partition, True) else 0
-            item = Stale(node.key, partition, tuple(reasons), manifest is None, held, calls, 0.0)
-            if held:
-                plan.held.append(item)
-            else:
-                plan.stale.append(item)
-                if node.version_of is None:
-                    pending[node.key].add(partition)
+            calls = 0 if partition in undelivered else node.judges
+            item = Stale(
+                node.key, partition, reasons, manifest is None, held, calls, seconds=rates.seconds_of(partition)
+            )
+            (plan.held if held else plan.stale).append(item)
+            if not held and node.version_of is None:
+                changed = ["missing"] if manifest is None else [reason.input for reason in reasons]
+                for slot in touched(node, changed):
+                    pending[slot].add(partition)
     return plan
 
 
 def _source_reasons(
-    workspace: Workspace, node: Node, partition: str | None, manifest: Manifest | None, versions: Versions
-) -> list[Reason]:
-    """A configuration asset is compared with its file; what hangs on it sees the file's version at once."""
-    assert node.version_of is not None
-    current = node.version_of(workspace.benchmark, partition)
-    versions[node.key][partition] = current
-    if manifest is not None and manifest.data_version == current and manifest.code_version == node.code_version:
-        return []
-    return [Reason("file", manifest.data_version if manifest else None, current)]
+    node: Node, manifests: Mapping[str | None, Manifest], current: Mapping[str | None, str]
+) -> dict[str | None, tuple[Reason, ...]]:
+    """A configuration asset is compared with its file."""
+    found: dict[str | None, tuple[Reason, ...]] = {}
+    for partition, version in current.items():
+        manifest = manifests.get(partition)
+        if manifest is None or manifest.data_version != version:
+            found[partition] = (Reason("file", manifest.data_version if manifest else None, version),)
+        elif manifest.code_version != node.code_version:
+            found[partition] = (Reason("code", manifest.code_version, node.code_version),)
+    return found
 
 
 def _reasons(
-    graph: Graph,
     node: Node,
-    partition: str | None,
-    manifest: Manifest | None,
-    versions: Versions,
-    pending: Mapping[str, set[str | None]],
-) -> list[Reason]:
-    expected = expected_inputs(graph, node, partition, versions)
-    waiting = {
-        key
-        for key in node.inputs
-        if pending[key] and not pending[key].isdisjoint(graph.upstream(node, partition, graph.nodes[key]))
-    }
-    if manifest is None:
-        if node.partial and not expected and not waiting:
-            return []  # a table of nothing: none of what it is built on exists, and none of it is about to
-        return [Reason(key, None, None if key in waiting else expected.get(key)) for key in node.inputs]
-    reasons = []
-    if manifest.code_version != node.code_version:
-        reasons.append(Reason("code", manifest.code_version, node.code_version))
-    for key in node.inputs:
-        recorded = manifest.inputs.get(key)
-        if key in waiting:
-            reasons.append(Reason(key, recorded, None))
-        elif recorded != expected.get(key) and (key in expected or node.partial):
-            reasons.append(Reason(key, recorded, expected.get(key)))
-    return reasons
+    partitions: Sequence[str | None],
+    manifests: Mapping[str | None, Manifest],
+    expected: Mapping[str, Column],
+    waiting: Mapping[str, list[bool]],
+) -> dict[str | None, tuple[Reason, ...]]:
+    """Partitions that are missing or stale, in order, each with its reasons."""
+    found: dict[str | None, tuple[Reason, ...]] = {}
+    for index in _suspects(node, partitions, manifests, expected, waiting):
+        manifest = manifests.get(partitions[index])
+        holds = {key: column[index] for key, column in expected.items()}
+        awaited = {key for key, column in waiting.items() if column[index]}
+        if manifest is None:
+            reasons = _reasons_of_missing(node, holds, awaited)
+        else:
+            reasons = _reasons_of_stale(node, manifest, holds, awaited)
+        if reasons:
+            found[partitions[index]] = reasons
+    return found
+
+
+def _suspects(
+    node: Node,
+    partitions: Sequence[str | None],
+    manifests: Mapping[str | None, Manifest],
+    expected: Mapping[str, Column],
+    waiting: Mapping[str, list[bool]],
+) -> Iterable[int]:
+    """Places in `partitions` where anything at all differs: never too few, and mostly none."""
+    if len(manifests) < len(partitions):
+        return range(len(partitions))
+    made = [manifests[p] for p in partitions]
+    inputs = [m.inputs for m in made]
+    differ: set[int] = set()
+    if any(m.code_version != node.code_version for m in made):
+        differ |= {i for i, m in enumerate(made) if m.code_version != node.code_version}
+    count = len(node.inputs)
+    differ |= {i for i, recorded in enumerate(inputs) if len(recorded) != count}
+    for key, column in expected.items():
+        recorded = [m.facets.get(key) for m in made] if key in node.uses else [each.get(key) for each in inputs]
+        if recorded != column:
+            differ |= {i for i, (was, now) in enumerate(zip(recorded, column, strict=True)) if was != now}
+    for column_waiting in waiting.values():
+        differ |= {i for i, awaited in enumerate(column_waiting) if awaited}
+    return sorted(differ)
+
+
+def _reasons_of_missing(node: Node, holds: Mapping[str, str | None], awaited: set[str]) -> tuple[Reason, ...]:
+    if node.partial and not awaited and not any(holds.values()):
+        return ()  # a table of nothing: none of what it is built on exists, and none of it is about to
+    return tuple(Reason(key, None, None if key in awaited else holds[key]) for key in node.inputs)
+
+
+def _reasons_of_stale(
+    node: Node, manifest: Manifest, holds: Mapping[str, str | None], awaited: set[str]
+) -> tuple[Reason, ...]:
+    code = [Reason("code", manifest.code_version, node.code_version)] * (manifest.code_version != node.code_version)
+    sure = {key: None if key in awaited else version for key, version in holds.items()}
+    ignored = not_counting(node, sure)
+    changed = {*differing(node, manifest, holds, ignored), *awaited.difference(ignored)}
+    inputs = [Reason(key, recorded_version(node, manifest, key), sure[key]) for key in node.inputs if key in changed]
+    gone = [Reason(key, manifest.inputs[key], None, gone=True) for key in sorted(changed - set(node.inputs))]
+    return (*code, *inputs, *gone)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +16,14 @@ import dagster as dg
 
 from vvb_assets.graph import Node, Workspace, name_of, split_run
 from vvb_assets.plan import Plan, make_plan
+from vvb_assets.processes import end_dead_runs, process_tags
 from vvb_assets.progress import Progress, current_progress, listening
 from vvb_assets.provenance import asset_key, recorded_versions
-from vvb_assets.wiring import job_name, op_safe
+from vvb_assets.rollouts.make import settle_rollouts
+from vvb_assets.wiring import NO_RETRIES, job_name, op_safe
 from vvb_resources.errors import StoreError
 from vvb_resources.sandbox.local import reap_stale
 from vvb_resources.store.home import CHECKOUT, Home
-
-PID_TAG, HOST_TAG = "vvb/pid", "vvb/host"
 
 
 @dataclass(frozen=True)
@@ -120,15 +119,10 @@ def open_instance(home: Home) -> dg.DagsterInstance:
 def recover(workspace: Workspace, instance: dg.DagsterInstance) -> list[str]:
     """Clear up after a process that was killed: its agents, its staging folders, its Dagster runs."""
     told = [f"ended a left-over agent: {item}" for item in reap_stale(workspace.home.sandbox)]
+    told += settle_rollouts(workspace)
     held = tuple(node.key for node in workspace.graph.nodes.values() if node.held)
     told += [f"cleared unfinished work: {name}" for name in workspace.store.sweep(held)]
-    active = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.NOT_STARTED]
-    for run in instance.get_runs(dg.RunsFilter(statuses=active)):
-        pid = run.tags.get(PID_TAG)
-        if pid and run.tags.get(HOST_TAG) == socket.gethostname() and not Path(f"/proc/{pid}").exists():
-            instance.report_run_failed(run, "its process was killed; what it had finished is kept")
-            told.append(f"marked run {run.run_id[:8]} as failed: its process was killed")
-    return told
+    return told + end_dead_runs(instance)
 
 
 def run_plan(
@@ -205,7 +199,7 @@ def _execute(
             "ops": {op_safe(op): {"config": {"partitions": named, "force": force}}},
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
-        tags={PID_TAG: str(os.getpid()), HOST_TAG: socket.gethostname()},
+        tags={**process_tags(), **NO_RETRIES},
         raise_on_error=False,
     )
     if not result.success and len(report.failed) == before:

@@ -14,11 +14,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import dagster as dg
+from dagster._core.storage.tags import MAX_RETRIES_TAG
 from pydantic import Field
 
 from vvb_assets.graph import Node, Workspace, name_of
 from vvb_assets.making import Outcome, make_partition
 from vvb_assets.partitions import Partitions
+from vvb_assets.processes import PID_TAG, process_tags
 from vvb_assets.progress import current_progress
 from vvb_assets.provenance import asset_key
 from vvb_assets.publishing import Collector, Describe, Publisher, check_evaluation
@@ -26,11 +28,15 @@ from vvb_resources.errors import PausedError, VvbError
 
 Load = Callable[[], Workspace]
 
+NO_RETRIES = {MAX_RETRIES_TAG: "0"}
+"""Tag of runs whose failed partitions are asked for again by the sweep or the next `vvb run`, not by Dagster."""
+
 
 class Batch(dg.Config):
     """What a step makes. Leave `partitions` empty to make what the run was launched for."""
 
     partitions: list[str] = Field(default_factory=list)
+    versions: list[str] = Field(default_factory=list)  # what automation expects each to become, for its own records
     force: bool = False  # make it again even when it is fresh (a held rollout as well)
 
 
@@ -65,6 +71,8 @@ def wire_op(
         description=first.description if len(nodes) == 1 else f"{first.group}: {', '.join(n.key for n in nodes)}",
     )
     def body(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
+        if PID_TAG not in context.run.tags:
+            context.instance.add_run_tags(context.run.run_id, process_tags())
         workspace = load()
         selected = context.selected_asset_keys
         wanted = [workspace.graph.nodes[node.key] for node in nodes if asset_key(node.key) in selected]

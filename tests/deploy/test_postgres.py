@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,12 @@ from dagster_postgres.utils import DagsterPostgresException
 
 from tests.deploy.server import PostgresServer
 from tests.graph.conftest import World
+from tests.graph.wired import definitions_of
 from vvb_assets import publishing
 from vvb_assets.graph import Graph, Made, Node, Workspace
-from vvb_assets.partitions import Partitions
 from vvb_assets.progress import Silent
 from vvb_assets.provenance import asset_key, recorded_versions
 from vvb_assets.running import Report, Selection, open_instance, run_plan
-from vvb_assets.wiring import job_name, wire_op
 from vvb_resources.errors import StoreError
 from vvb_resources.store.home import Home
 
@@ -28,22 +27,6 @@ pytestmark = pytest.mark.xdist_group("postgres")
 
 TASKS = tuple(f"t{number:02d}" for number in range(14))
 RUNS = 2 * len(TASKS)
-
-
-def definitions_of(world: World) -> dg.Definitions:
-    """The world's graph as Dagster definitions, wired as the platform's own graph is."""
-    graph = world.workspace().graph
-    partitions = Partitions(graph)
-    assets, jobs = [], []
-    for nodes in graph.ops():
-        assets.append(wire_op(nodes, partitions, world.workspace, _describe, lambda _: None))
-        selection = dg.AssetSelection.assets(*assets[-1].keys)
-        jobs.append(dg.define_asset_job(job_name(nodes[0].op_name), selection=selection))
-    return dg.Definitions(assets=assets, jobs=jobs, executor=dg.in_process_executor)
-
-
-def _describe(workspace: Workspace, node: Node, manifest: Any) -> Mapping[str, dg.MetadataValue]:
-    return {"n": dg.MetadataValue.int(1)}
 
 
 def run(world: World, instance: dg.DagsterInstance) -> Report:

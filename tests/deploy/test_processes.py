@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
 from tests.deploy.server import PostgresServer
+from tests.webserver import Webserver, free_port
 from vvb_assets.running import open_instance
 from vvb_assets.settings import Settings
 from vvb_resources.store.home import CHECKOUT, Home
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
-BACKFILL = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) {
-    __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
-STATUS = """query($id: String!) { partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } } }"""
-STATS = """query($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { ... on AssetNode {
-    partitionStats { numMaterialized numFailed numPartitions } } } }"""
 
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-class Deployment:
+class Deployment(Webserver):
     """The three processes of compose.yaml on this machine: the same commands, other ports, no containers."""
 
     def __init__(self, folder: Path) -> None:
+        super().__init__(free_port(), "vvb")
         self.folder = folder
-        self.ports = {"4000": str(free_port()), "3000": str(free_port())}
+        self.ports = {"4000": str(free_port()), "3000": str(self.port)}
         self.workspace = folder / "workspace.yaml"
         text = (CHECKOUT / "deploy" / "workspace.yaml").read_text()
         self.workspace.write_text(text.replace("host: code", "host: 127.0.0.1").replace("4000", self.ports["4000"]))
@@ -79,27 +63,6 @@ class Deployment:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(20)
 
-    def ask(self, query: str, **variables: Any) -> Any:
-        """A question to the webserver's GraphQL."""
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.ports['3000']}/graphql",
-            data=json.dumps({"query": query, "variables": variables}).encode(),
-            headers={"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            document = json.load(answer)
-        assert "errors" not in document, document["errors"]
-        return document["data"]
-
-    def stats(self, key: str) -> dict[str, int] | None:
-        """Partition counts of an asset; None while webserver or code location are not up, or after a crash (below)."""
-        try:
-            found = self.ask(STATS, key={"path": key.split("/")})["assetNodeOrError"]
-        except OSError:
-            return None
-        stats: dict[str, int] | None = found.get("partitionStats")
-        return stats
-
     def wait_for(self, what: str, ready: Callable[[], bool]) -> None:
         until = time.monotonic() + 180
         while not ready():
@@ -108,20 +71,6 @@ class Deployment:
             told = {name: self.log(name).read_text()[-1500:] for name in self.processes}
             assert time.monotonic() < until, f"waited in vain for {what}: {told}"
             time.sleep(0.5)
-
-    def backfill(self, key: str) -> str:
-        """Launch a backfill of all partitions of an asset; returns its id."""
-        parameters = {"assetSelection": [{"path": key.split("/")}], "allPartitions": True}
-        launched = self.ask(BACKFILL, p=parameters)["launchPartitionBackfill"]
-        assert launched["__typename"] == "LaunchBackfillSuccess", launched
-        return str(launched["backfillId"])
-
-    def status(self, backfill: str) -> str | None:
-        """Where a backfill stands; None when the webserver's first answer after a crash is an error."""
-        try:
-            return str(self.ask(STATUS, id=backfill)["partitionBackfillOrError"]["status"])
-        except urllib.error.HTTPError:
-            return None
 
 
 @pytest.fixture
@@ -147,14 +96,13 @@ def test_a_backfill_outlives_a_killed_daemon_and_a_crashed_database(
     whole = {"numMaterialized": 2, "numFailed": 0, "numPartitions": 2}
 
     deployment.end("daemon", signal.SIGKILL)
-    backfill = deployment.backfill("rubric")
+    backfill = deployment.launch(["rubric"])
     assert deployment.status(backfill) == "REQUESTED"
     postgres.crash()
     postgres.start()
     deployment.start("daemon")
     deployment.wait_for("the backfill", lambda: deployment.status(backfill) not in (None, "REQUESTED"))
     assert deployment.status(backfill) == "COMPLETED_SUCCESS"
-    # The webserver answers with an error once for each pooled connection that the crash broke, then is well again.
     deployment.wait_for("the counts", lambda: deployment.stats("rubric") == whole)
 
     store = Settings.resolve().open().store

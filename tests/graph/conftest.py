@@ -13,6 +13,7 @@ import pytest
 from vvb_assets.graph import Graph, Made, Node, Workspace
 from vvb_assets.making import make_partition
 from vvb_assets.plan import make_plan
+from vvb_resources.benchmark.models import Automation
 from vvb_resources.store.home import Home
 
 
@@ -28,6 +29,7 @@ class World:
     code: dict[str, str] = field(default_factory=dict)
     systems: tuple[str, ...] = ("a", "b")
     tasks: tuple[str, ...] = ("x", "y")
+    automation: Automation = field(default_factory=lambda: Automation(rollouts="missing"))
 
     def workspace(self) -> Workspace:
         nodes = [
@@ -39,7 +41,7 @@ class World:
             self._node("table", "none", ("scored",), partial=True),
         ]
         graph = Graph({node.key: node for node in nodes}, self.systems, self.tasks)
-        benchmark = SimpleNamespace(config=SimpleNamespace(name="world"))
+        benchmark = SimpleNamespace(config=SimpleNamespace(name="world", automation=self.automation))
         return Workspace(cast(Any, benchmark), Home(self.root, "world"), graph)
 
     def _file(self, key: str, dims: Any) -> Node:

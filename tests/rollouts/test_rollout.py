@@ -12,7 +12,7 @@ import pytest
 
 from tests.rollouts.conftest import FILM, make_config, make_system
 from vvb_assets.rollouts.record import END_RULES, RolloutRecord
-from vvb_assets.rollouts.rollout import run_rollout
+from vvb_assets.rollouts.rollout import release_rollout, run_rollout
 from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.errors import SandboxError
@@ -65,6 +65,8 @@ def test_good_agent(tmp_path: Path, task: Task) -> None:
         "prompt.txt",
         "spec.json",
     ]
+    assert [path.name for path in (tmp_path / "state").iterdir()] == [record.run], "kept until the rollout is safe"
+    release_rollout(record, tmp_path / "state")
     assert list((tmp_path / "state").iterdir()) == []
     assert record.usd == 0.0
     assert record.usage is None
@@ -171,6 +173,12 @@ class Flaky:
     def __init__(self, faults: int) -> None:
         self.faults, self.inner = faults, LocalSandbox()
 
+    def prepare(self, place: SandboxPlace) -> None:
+        self.inner.prepare(place)
+
+    def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
+        return self.inner.resume(place)
+
     def view(self, place: SandboxPlace) -> SandboxView:
         return self.inner.view(place)
 
@@ -187,6 +195,7 @@ class Flaky:
 def test_infrastructure_fault_is_run_again_and_its_folder_kept(tmp_path: Path, task: Task) -> None:
     record, _ = rollout(tmp_path, task, "film('delivery/a.mp4')", sandbox=Flaky(1))
     assert (record.attempts, record.ended, record.video.state) == (2, "self", "present")
+    release_rollout(record, tmp_path / "state")
     (kept,) = (tmp_path / "state").iterdir()
     assert kept.name.startswith("sketch--BALL--")
     assert (kept / "work/prompt.txt").read_text() == "Show a ball.\n"
@@ -208,9 +217,10 @@ def test_each_end_is_run_again_or_counts() -> None:
     }
 
 
-def test_sandbox_kind_that_is_not_here(tmp_path: Path, task: Task) -> None:
+def test_sandbox_kind_that_is_not_here(tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     system = make_system(tmp_path, "pass")
-    with pytest.raises(SandboxError, match=r"sandbox\.kind: sandbox kind 'docker' is not available"):
+    with pytest.raises(SandboxError, match=r"sandbox\.kind: docker: no Docker engine answers .* DOCKER_HOST"):
         run_rollout(tmp_path, make_config(kind="docker"), system, task, tmp_path, tmp_path / "state")
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vvb_resources.sandbox.collect import CollectedFile, LeftOut, collect, remove_tree
+from vvb_resources.sandbox.collect import CollectedFile, LeftOut, collect
+from vvb_resources.store.trees import remove_tree
 
 # SHA-256 of "abc", FIPS 180-4 example.
 ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -46,7 +46,7 @@ def test_prompt_is_given_whole() -> None:
 def test_network_is_told_as_the_policy_has_it() -> None:
     closed, opened = (
         brief_files(make_spec(), "x", SandboxPolicy(network=network), DEADLINE)["ENVIRONMENT.md"]
-        for network in (False, True)
+        for network in ("none", "open")
     )
     assert "The network is not to be used" in closed
     assert "The network may be used" in opened

@@ -156,7 +156,7 @@ def test_file_system_is_as_the_outcome_says(run: RunCode, tmp_path: Path) -> Non
 
 def test_walls_of_this_machine() -> None:
     walls, reason = find_bubblewrap()
-    isolation = LocalSandbox().isolation(SandboxPolicy())
+    isolation = LocalSandbox().isolation(SandboxPolicy(network="none"))
     if walls is None:
         assert (isolation.network, isolation.filesystem) == ("open", "open")
         assert isolation.statement.startswith(reason)

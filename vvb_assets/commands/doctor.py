@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from vvb_assets.settings import Settings
 from vvb_resources.errors import VvbError
 from vvb_resources.media.tools import ffmpeg_program
 from vvb_resources.sandbox.bubblewrap import find_bubblewrap
+from vvb_resources.sandbox.docker.engine import engine_version
 
 PACKAGES = ("dagster", "polars", "duckdb", "av", "imageio-ffmpeg", "faster-whisper", "rapidocr", "espeakng-loader")
 OPTIONAL = {
@@ -84,8 +84,11 @@ def _tools() -> list[dict[str, Any]]:
         if bubblewrap
         else _row("bubblewrap", "not usable", f"{statement}: rollouts run without walls, and say so")
     )
-    docker = shutil.which("docker")
-    rows.append(_row("docker", "found" if docker else "not installed", docker or "optional: sandboxes in containers"))
+    try:
+        version = engine_version()
+        rows.append(_row("docker engine", "ok", f"{version['Version']}: sandboxes in containers"))
+    except VvbError as error:
+        rows.append(_row("docker engine", "not usable", f"optional, sandboxes in containers: {error.what}"))
     return rows
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 
 from vvb_assets.commands.common import benchmark_options, open_workspace
-from vvb_resources.store.home import CHECKOUT
 
 
 @click.command("ui")
@@ -24,24 +21,20 @@ def command(benchmark: Path | None, panels: Path | None, host: str, port: int) -
     Example:  vvb ui --port 3333
     """
     settings, workspace = open_workspace(benchmark, panels)
+    from vvb_assets.processes import end_dead_runs
     from vvb_assets.running import open_instance
+    from vvb_assets.serving import serving, wait_for_end
 
-    with open_instance(workspace.home):
-        pass  # the tables exist before webserver and daemon start together
+    with open_instance(workspace.home) as instance:  # the tables exist before webserver and daemon start together
+        for line in end_dead_runs(instance):
+            click.echo(line, err=True)
     environment = {**os.environ, **settings.environment(), "DAGSTER_EVENT_BATCH_SIZE": "25"}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # never leave webserver and daemon behind
     click.echo(f"{workspace.benchmark.config.title}: http://{host}:{port}  (Ctrl-C stops it)")
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-W", "ignore", "-m", "dagster", "dev"),
-            *("-w", str(CHECKOUT / "workspace.yaml"), "-h", host, "-p", str(port)),
-        ],
-        env=environment,
-        cwd=workspace.home.dagster,  # in the checkout Dagster would warn of the dagster.yaml it does not use
-    )
-    signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # never leave webserver and daemon behind
     try:
-        code = process.wait()
+        with serving(host, port, environment, workspace.home.dagster) as running:
+            ended = wait_for_end(running)
+            click.echo(f"the {ended} has ended by itself: see the messages above", err=True)
+            raise click.exceptions.Exit(1)
     except KeyboardInterrupt:
-        process.terminate()
-        code = process.wait()
-    raise click.exceptions.Exit(0 if code in (0, -15) else 1)
+        raise click.exceptions.Exit(0) from None

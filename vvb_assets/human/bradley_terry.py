@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -75,6 +74,8 @@ def fit_log_strengths(wins: Floats, start: Floats | None = None) -> Floats:
 
 
 def _fit_chunk(wins: Floats, theta: Floats) -> Floats:
+    from scipy.special import expit  # a fifth of a second, which commands that fit nothing need not pay
+
     size = wins.shape[-1]
     result = np.full_like(theta, np.nan)
     active = np.flatnonzero(has_finite_fit(wins))

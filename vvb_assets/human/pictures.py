@@ -5,9 +5,6 @@ from __future__ import annotations
 import io
 
 import polars as pl
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 INK, MUTED = "#222222", "#666666"
 TIERS = ("#1f5fa8", "#b3541e")  # neighbouring tiers alternate
@@ -19,6 +16,11 @@ def elo_picture(table: pl.DataFrame) -> bytes:
 
     A system without a strength keeps its row and says why.
     """
+    # Here and not above: a quarter of a second, which every command that draws nothing would pay.
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     rows = table.drop_nulls("system").to_dicts()
     height = FRAME_PX + ROW_PX * max(1, len(rows))
     with rc_context({"font.family": "DejaVu Sans", "font.size": 9}):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NV0, DELIVERED, INK, MUTED, FAINT = "#1f5fa8", "#b8cfe8", "#222222", "#666666", "#d8d8d8"
 WIDTH_PX, DPI = 1200, 150  # shown 800 px wide, text of 8 points is 11 px high
@@ -22,6 +21,11 @@ COLOURS = (
 
 def picture(height_px: int, title: str, paint: Callable[[Figure, int], None]) -> bytes:
     """PNG, WIDTH_PX wide, with a title; `paint` fills the figure (given with its height). Same input, same bytes."""
+    # Here and not above: a quarter of a second, which every command that draws nothing would pay.
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     with rc_context({"font.family": "DejaVu Sans", "font.size": NORMAL, "svg.hashsalt": "vvb"}):
         figure = Figure(figsize=(WIDTH_PX / DPI, height_px / DPI), dpi=DPI, facecolor="white")
         FigureCanvasAgg(figure)

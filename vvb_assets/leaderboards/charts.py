@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise as neighbours
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 from vvb_assets.leaderboards.canvas import (
     COLOURS,
@@ -26,6 +25,9 @@ from vvb_assets.leaderboards.canvas import (
     short,
     spread_apart,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NUMBERED = 16  # systems up to which a matrix cell has room for its number
 BY_PANEL, BY_CATEGORY = "Overall score by panel (no video = 0)", "Overall score by category (no video = 0)"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from vvb_assets.leaderboards.canvas import DELIVERED, INK, MOST_ROWS, MUTED, NV0, SMALL, WIDTH_PX, picture, short
 from vvb_assets.leaderboards.charts import category_picture, frontier_picture, slope_picture, win_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["NV0", "WIDTH_PX", "draw", "ranking_picture"]
 ROW_PX, FRAME_PX = 66, 190

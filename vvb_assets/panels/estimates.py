@@ -23,6 +23,7 @@ from vvb_resources.judges.pricing import cost_usd, expected_usd, worst_usd
 from vvb_resources.judges.prompt import observations_text
 from vvb_resources.judges.providers.base import provider_module
 from vvb_resources.judges.routing import route
+from vvb_resources.judges.service import effective
 from vvb_resources.media.blinding import BlindedMedia
 
 OBSERVATION_BYTES = 6000
@@ -50,20 +51,27 @@ class CallEstimate:
 
 
 def with_estimates(workspace: Workspace, plan: Plan) -> Plan:
-    """The plan with the calls and USD of each judgment, and their sums by panel, judge and system."""
+    """The plan with the calls, tokens and USD of each judgment, and their sums by panel, judge and system."""
     pending = set(plan.of("blinded_media"))
-    money = call_desk(workspace).money
+    estimator = Estimator(workspace)
     rows: list[CallEstimate] = []
     stale: list[Stale] = []
     for item in plan.stale:
         if not item.calls or item.partition is None:
             stale.append(item)
             continue
-        found = estimate_run(workspace, money, item.asset.split("/")[0], item.partition, item.partition in pending)
+        found = estimator.of_run(item.asset.split("/")[0], item.partition, item.partition in pending)
         rows += found
         usd = [row.usd for row in found]
-        total = None if None in usd else sum(cost for cost in usd if cost is not None)
-        stale.append(dataclasses.replace(item, calls=sum(row.calls for row in found), usd=total))
+        stale.append(
+            dataclasses.replace(
+                item,
+                calls=sum(row.calls for row in found),
+                usd=None if None in usd else sum(cost for cost in usd if cost is not None),
+                input_tokens=sum(row.input_tokens for row in found),
+                output_tokens=sum(row.output_tokens for row in found),
+            )
+        )
     return dataclasses.replace(plan, stale=stale, judging=[row.to_json() for row in summed(rows)])
 
 
@@ -92,57 +100,71 @@ def _affordable(money: Money, judge: JudgeConfig) -> bool:
     return cost_usd(money.price_of(judge), {}) is not None or judge.model in money.unpriced
 
 
-def estimate_run(
-    workspace: Workspace, money: Money, panel_id: str, partition: str, video_pending: bool
-) -> list[CallEstimate]:
-    """Estimates of the panel's judges for one run; of one whose replies are stored, a row without calls."""
-    system, task_id = split_run(partition)
-    task, panel = workspace.benchmark.tasks[task_id], workspace.benchmark.panels[panel_id]
-    media = None if video_pending else _media(workspace, partition)
-    replies = reply_store(workspace)
-    handed: dict[str, str | None] = {}
-    rows = []
-    for item in route(panel, task.rubric):
-        source = item.judge.observations_from
-        observations = handed.get(source) if source else None
-        ask = Asking(
-            item,
-            panel.id,
-            task.spec,
-            task.prompt,
-            media or expected_media(task.spec),
-            replies,
-            "x" * OBSERVATION_BYTES if source and observations is None else observations,
-            0,
-            None,
-        )
-        known = media is not None and not (source and observations is None)
-        stored = ask.stored() if known else None
-        handed[item.judge.id] = observations_text(stored.reading) if stored else None
-        if stored is not None:
-            rows.append(CallEstimate(panel.id, item.judge.id, item.judge.model, system, 0, 0, 0, 0.0, 0.0))
-            continue
-        rows.append(_estimate(ask, money, system))
-    return rows
+class Estimator:
+    """Estimates of one plan. What does not depend on the run is worked out once: a plan may hold ten thousand calls."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.money = call_desk(workspace).money
+        self.replies = reply_store(workspace)
+        self._unmade: dict[tuple[str, str], list[CallEstimate]] = {}
+        self._calls: dict[Any, CallEstimate] = {}
+
+    def of_run(self, panel_id: str, partition: str, video_pending: bool) -> list[CallEstimate]:
+        """Estimates of the panel's judges for one run; of one whose replies are stored, a row without calls."""
+        system, task_id = split_run(partition)
+        media = None if video_pending else _media(self.workspace, partition)
+        if media is not None:
+            return self._estimates(panel_id, task_id, system, media)
+        key = (panel_id, task_id)  # without a video, all systems' are alike
+        if key not in self._unmade:
+            self._unmade[key] = self._estimates(panel_id, task_id, system, None)
+        return [dataclasses.replace(row, system=system) for row in self._unmade[key]]
+
+    def _estimates(self, panel_id: str, task_id: str, system: str, media: BlindedMedia | None) -> list[CallEstimate]:
+        task, panel = self.workspace.benchmark.tasks[task_id], self.workspace.benchmark.panels[panel_id]
+        handed: dict[str, str | None] = {}
+        rows = []
+        for item in route(panel, task.rubric):
+            source = item.judge.observations_from
+            observations = handed.get(source) if source else None
+            ask = Asking(
+                item,
+                panel.id,
+                task.spec,
+                task.prompt,
+                media or expected_media(task.spec),
+                self.replies,
+                "x" * OBSERVATION_BYTES if source and observations is None else observations,
+                0,
+                None,
+            )
+            known = media is not None and not (source and observations is None)
+            stored = ask.stored() if known else None
+            handed[item.judge.id] = observations_text(stored.reading) if stored else None
+            if stored is not None:
+                rows.append(CallEstimate(panel.id, item.judge.id, item.judge.model, system, 0, 0, 0, 0.0, 0.0))
+            else:
+                rows.append(dataclasses.replace(self._call(ask, task_id), system=system))
+        return rows
+
+    def _call(self, ask: Asking, task_id: str) -> CallEstimate:
+        """One call; the same for every video of one length and size."""
+        media, told = ask.media, len((ask.observations or "").encode())
+        key = (ask.panel, ask.item.judge.id, task_id, media.duration_s, media.width, media.height, told)
+        if key not in self._calls:
+            self._calls[key] = _estimate(ask, self.money)
+        return self._calls[key]
 
 
-def _estimate(ask: Asking, money: Money, system: str) -> CallEstimate:
-    request = ask.request()
-    module, judge = provider_module(request.judge.provider), request.judge
+def _estimate(ask: Asking, money: Money) -> CallEstimate:
+    judge = effective(ask.item.judge)
+    module = provider_module(judge.provider)
     if not module.PAID:
-        return CallEstimate(ask.panel, judge.id, judge.model, system, 1, 0, 0, 0.0, 0.0)
-    tokens, price = request_tokens(module, request), money.price_of(judge, batch=in_batches(judge))
-    return CallEstimate(
-        ask.panel,
-        judge.id,
-        judge.model,
-        system,
-        1,
-        tokens.input,
-        tokens.output,
-        expected_usd(price, tokens),
-        worst_usd(price, tokens),
-    )
+        return CallEstimate(ask.panel, judge.id, judge.model, "", 1, 0, 0, 0.0, 0.0)
+    tokens, price = request_tokens(module, ask.request()), money.price_of(judge, batch=in_batches(judge))
+    usd, most = expected_usd(price, tokens), worst_usd(price, tokens)
+    return CallEstimate(ask.panel, judge.id, judge.model, "", 1, tokens.input, tokens.output, usd, most)
 
 
 def expected_media(spec: TaskSpec) -> BlindedMedia:

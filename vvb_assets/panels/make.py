@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from vvb_assets.graph import Made, Node, Workspace, split_run
+from vvb_assets.graph import Made, Moot, Node, Workspace, split_run
 from vvb_assets.l1.make import load_facts
 from vvb_assets.panels.batching import ask_in_batches
 from vvb_assets.panels.desk import call_desk, paid_judges, reply_store
@@ -29,6 +29,7 @@ from vvb_resources.store.digests import digest_value
 
 log = logging.getLogger(__name__)
 UNDELIVERED = digest_value("undelivered")
+NO_JUDGMENT = Judgment("", False, ()).digest  # of a run without a video: whoever the panel is, it asked nobody
 
 
 def media_nodes(benchmark: Benchmark) -> list[Node]:
@@ -41,6 +42,7 @@ def media_nodes(benchmark: Benchmark) -> list[Node]:
             inputs=("rollout", "l1_checks"),
             code_version="1",
             make=_blind,
+            uses={"l1_checks": "delivered"},
             description="The video without metadata, encoder traces and name: what judges see.",
             group="media",
             kinds=("video",),
@@ -80,6 +82,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             description="The raw replies of the panel's judges to one video.",
             kinds=("json",),
             judges=len(panel.judges),
+            moot=Moot("blinded_media", UNDELIVERED, ("rubric", "task_spec")),
             workers=workers,
             prepare=prepare,
             checks=(("complete", "Every judge of the panel answered everything it was asked."),),
@@ -93,6 +96,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             description="A verdict for each check of the rubric, with interval, channel and reason (L2).",
             kinds=("parquet",),
             workers=workers,
+            moot=Moot(f"{panel.id}/judgment", NO_JUDGMENT, ("rubric",)),
             checks=(("no_judge_errors", "No check was left without a readable verdict."),),
             **shared,  # type: ignore[arg-type]
         ),
@@ -104,6 +108,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             description="Five quality scores against the task's anchors (L3).",
             kinds=("parquet",),
             workers=workers,
+            moot=Moot(f"{panel.id}/judgment", NO_JUDGMENT, ("rubric",)),
             **shared,  # type: ignore[arg-type]
         ),
     ]

@@ -23,6 +23,8 @@ def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[st
         "log": dg.MetadataValue.path(str(folder / "logs")),
         "sandbox": dg.MetadataValue.text(record.isolation.statement),
     }
+    if record.post_mortem is not None:
+        shown["post mortem"] = dg.MetadataValue.json(record.post_mortem.model_dump(mode="json"))
     return shown
 
 

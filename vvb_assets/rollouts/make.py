@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from vvb_assets.graph import Made, Node, Workspace, split_run
+from vvb_assets.graph import Made, Node, Workspace, run_key, split_run
 from vvb_assets.rollouts.record import RolloutRecord
-from vvb_assets.rollouts.rollout import run_rollout
+from vvb_assets.rollouts.rollout import policy_of, release_rollout, run_rollout
+from vvb_assets.rollouts.takeover import settle
 from vvb_resources.benchmark.loader import Benchmark
 
 
@@ -26,7 +30,10 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             held=True,
             batch=1,
             workers=benchmark.config.budgets.workers,
-            checks=(("ended_by_itself", "The agent ended its turn before the deadline."),),
+            checks=(
+                ("ended_by_itself", "The agent ended its turn before the deadline."),
+                ("comparable", "The run had the CPUs and the memory that the benchmark asks for."),
+            ),
         )
     ]
 
@@ -35,10 +42,23 @@ def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) ->
     assert partition is not None
     system, task = split_run(partition)
     benchmark = workspace.benchmark
+    state_dir = workspace.home.sandbox
     record = run_rollout(
-        benchmark.root, benchmark.config, benchmark.systems[system], benchmark.tasks[task], out, workspace.home.sandbox
+        benchmark.root, benchmark.config, benchmark.systems[system], benchmark.tasks[task], out, state_dir
     )
-    return made_of(record)
+    return replace(made_of(record), committed=partial(release_rollout, record, state_dir))
+
+
+def settle_rollouts(workspace: Workspace) -> list[str]:
+    """Clear up what platforms that were killed left of their runs; returns what was done, for a person."""
+    benchmark = workspace.benchmark
+    kinds = {policy_of(benchmark.config, system).kind for system in benchmark.systems.values()}
+
+    def committed(system: str, task: str) -> str | None:
+        manifest = workspace.store.load("rollout", run_key(system, task))
+        return None if manifest is None else load_record(workspace, run_key(system, task))[0].run
+
+    return settle(workspace.home.sandbox, committed, engine="docker" in kinds)
 
 
 def made_of(record: RolloutRecord) -> Made:
@@ -55,6 +75,8 @@ def made_of(record: RolloutRecord) -> Made:
             "usd": record.usd,
             "network": record.isolation.network,
             "filesystem": record.isolation.filesystem,
+            "comparable": record.resources.comparable if record.resources else None,
+            "kept video": record.kept.name if record.kept else None,
         },
         checks={
             "ended_by_itself": {
@@ -65,9 +87,24 @@ def made_of(record: RolloutRecord) -> Made:
                     if record.seconds is None
                     else f"ended: {record.ended} after {record.seconds:.1f} s of {record.deadline_s:g} s"
                 ),
-            }
+            },
+            "comparable": _comparable(record),
         },
     )
+
+
+def _comparable(record: RolloutRecord) -> dict[str, Any]:
+    """The check that tells a run on a smaller machine from the others."""
+    given = record.resources
+    if given is None or given.comparable:
+        what = "nothing was measured against the benchmark" if given is None else f"{given.cpus} CPUs, as asked for"
+        return {"passed": True, "severity": "WARN", "description": what}
+    return {
+        "passed": False,
+        "severity": "WARN",
+        "description": f"not comparable: {given.cpus} of {given.cpus_asked} CPUs, "
+        f"{given.memory_mb} of {given.memory_mb_asked} MiB",
+    }
 
 
 def load_record(workspace: Workspace, partition: str) -> tuple[RolloutRecord, Path]:

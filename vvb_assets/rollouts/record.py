@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vvb_resources.media.container import check_container
 from vvb_resources.media.delivery import find_delivery
-from vvb_resources.sandbox.base import Ended, Isolation, Limit
+from vvb_resources.sandbox.base import Ended, Isolation, KeptVideo, Limit, PostMortem, Resources
 from vvb_resources.sandbox.collect import Collected
 from vvb_resources.store.digests import digest_value
 
@@ -87,7 +87,8 @@ class RolloutRecord(Record):
 
     `attempts` counts this one and those that an infrastructure fault ended before it. `usd` is 0 for a system without
     a model and null when the price or the usage is unknown. An `imported` delivery was made elsewhere: its times, exit
-    and isolation are unknown. `delivery_digest` is the digest of paths and contents of `files`.
+    and isolation are unknown. `delivery_digest` is the digest of paths and contents of `files`. `run` names the folder
+    that the agent worked in, `kept` the finished video that took the place of one cut at the deadline.
     """
 
     version: Literal[1] = 1
@@ -111,6 +112,10 @@ class RolloutRecord(Record):
     usage: Usage | None
     usd: float | None
     imported: bool
+    run: str | None = None
+    resources: Resources | None = None
+    post_mortem: PostMortem | None = None
+    kept: KeptVideo | None = None
 
 
 def video_record(delivery: Path) -> VideoRecord:

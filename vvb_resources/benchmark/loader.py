@@ -10,6 +10,7 @@ from vvb_resources.benchmark.folder import RESERVED_PANEL_IDS, read_folder
 from vvb_resources.benchmark.models import (
     BenchmarkConfig,
     PanelConfig,
+    Price,
     PriceList,
     Rubric,
     SystemConfig,
@@ -66,6 +67,13 @@ class Benchmark:
     panels: dict[str, PanelConfig]
     prices: PriceList | None
     votes: tuple[Path, ...] = ()
+
+    @property
+    def model_prices(self) -> dict[str, Price]:
+        """The newest list prices by the names that logs and calls use: entries of the list, and models of systems."""
+        listed = self.prices.models if self.prices is not None else {}
+        systems = {s.model: listed[s.price] for s in self.systems.values() if s.model and s.price in listed}
+        return {**systems, **listed}
 
 
 def load_benchmark(root: Path, panels_dir: Path | None = None) -> Benchmark:

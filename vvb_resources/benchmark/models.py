@@ -18,6 +18,8 @@ from vvb_resources.benchmark.probes import Probe
 Category = Literal["C01", "C02", "C03", "C04", "C05", "C06", "C07", "C08", "C09", "C10", "C11", "C12"]
 Modality = Literal["visual", "audio", "audio_visual"]
 Dimension = Literal["VQ", "VA", "CL", "TM", "AQ"]
+Wire = Literal["anthropic", "openai_chat", "openai_responses", "gemini"]
+Network = Literal["none", "gateway", "gateway_and_mirrors", "open"]
 ChannelUse = Literal["required", "optional", "not_used"]
 TaskKind = Literal["core", "lesson", "paper"]
 
@@ -202,6 +204,11 @@ class SystemConfig(Model):
     parser: Id | None = Field(default=None, description="generic harness: parser of that log")
     env: dict[str, str] = Field(default_factory=dict, description="variables set for the agent (never a key's value)")
     keys: tuple[str, ...] = Field(default=(), description="names of environment variables passed through to the agent")
+    options: dict[str, Any] = Field(default_factory=dict, description="the harness's own typed options")
+    wire: Wire | None = Field(default=None, description="generic harness: wire format in which it calls its model")
+    endpoint: str | None = Field(default=None, description="where the gateway sends its calls; default: the maker's")
+    key: str | None = Field(default=None, description="environment variable with the API key; only the gateway has it")
+    sandbox: Literal["local", "docker"] | None = Field(default=None, description="default: the benchmark's")
 
     @model_validator(mode="after")
     def _generic_has_command(self) -> Self:
@@ -351,17 +358,53 @@ class L1Limits(Model):
     language_p: float = Field(default=0.5, ge=0, le=1)
 
 
+class SpeechConfig(Model):
+    """The model that names the language of narration: a multilingual Whisper by name or path (docs/l1.md)."""
+
+    model: Text | None = None
+
+
+MIRRORS = (
+    "deb.debian.org",
+    "security.debian.org",
+    "pypi.org",
+    "files.pythonhosted.org",
+    "registry.npmjs.org",
+)
+
+
 class SandboxPolicy(Model):
     """What a rollout may use. Seconds, MiB, counts."""
 
     kind: Literal["local", "docker"] = "local"
     deadline_s: float = Field(default=3600, gt=0, description="wall-clock budget of a rollout")
-    network: bool = False
+    network: Network = Field(
+        default="gateway",
+        description="what the agent reaches: nothing; its model; also package mirrors; everything",
+    )
+    usd: float | None = Field(default=None, ge=0, description="most that the model calls of a rollout may cost")
     memory_mb: int = Field(default=4096, gt=0)
     processes: int = Field(default=512, gt=0)
     file_mb: int = Field(default=2048, gt=0, description="largest file the agent may write")
-    cpus: int | None = Field(default=None, gt=0)
+    cpus: int | None = Field(default=None, gt=0, description="default: all for kind local, 8 for kind docker")
     image: str | None = None
+    files: int = Field(default=20_000, gt=0, description="most files of a delivery that are kept")
+    mirrors: tuple[Text, ...] = Field(
+        default=MIRRORS,
+        description="hosts that gateway_and_mirrors allows, beside the model; a leading dot allows all below",
+    )
+    tts: tuple[Text, ...] = Field(
+        default=(),
+        description="program that speaks in place of espeak-ng: {voice}, {speed}, {out}; the text is its input",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _size_by_kind(cls, values: Any) -> Any:
+        """A container is by default as large as the paper's (appendix on sandbox and protocol): 8 CPUs, 32 GB."""
+        if isinstance(values, dict) and values.get("kind") == "docker":
+            return {"cpus": 8, "memory_mb": 32_768, **values}
+        return values
 
 
 class Budgets(Model):
@@ -370,6 +413,15 @@ class Budgets(Model):
     workers: int = Field(default=2, ge=1, description="rollouts and measurements at once")
     usd_run: float | None = Field(default=None, ge=0)
     usd_benchmark: float | None = Field(default=None, ge=0)
+
+
+class Automation(Model):
+    """What the UI's sensors may do by themselves (docs/automation.md); the sensor that makes things is off at first."""
+
+    interval_s: int = Field(default=30, ge=5, description="the sensors look every so many seconds")
+    usd_day: float = Field(default=0.0, ge=0, description="estimated cost of judging it may ask for in a day (UTC)")
+    rollouts: Literal["none", "missing"] = Field(default="none", description="may it make rollouts that are missing")
+    attempts: int = Field(default=3, ge=1, description="tries of the same partition from the same inputs")
 
 
 class StudyDesign(Model):
@@ -386,8 +438,10 @@ class BenchmarkConfig(Model):
     title: Text
     version: Text
     limits: L1Limits = L1Limits()
+    speech: SpeechConfig = SpeechConfig()
     sandbox: SandboxPolicy = SandboxPolicy()
     budgets: Budgets = Budgets()
+    automation: Automation = Automation()
     study: StudyDesign = StudyDesign()
     bootstrap: int = Field(default=10_000, ge=100, description="resamples of the uncertainty table")
     seed: int = 20_260_101

@@ -10,12 +10,15 @@ instruction.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from json.encoder import encode_basestring  # what json.dumps does to a string: a plan escapes a million
 from typing import Any
 
 from vvb_resources.judges.types import AskedCheck, AskedDimension, JudgeRequest, Reading
 
 PROMPT_VERSION = "1"
+_UNSAFE = re.compile("[<>&`\u2028\u2029\u0085]")
 
 OBSERVATION_POINTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "VQ": (
@@ -115,10 +118,11 @@ def protocol_text(sees: str, hears: bool, dims: Sequence[str]) -> str:
 
 def escape(text: str) -> str:
     """`text` as a JSON string that can hold neither a fence, nor markup, nor a line break of its own."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    for char in "<>&`\u2028\u2029\u0085":
-        quoted = quoted.replace(char, f"\\u{ord(char):04x}")
-    return quoted
+    return _UNSAFE.sub(_as_code, encode_basestring(text))
+
+
+def _as_code(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def fence(name: str, lines: Sequence[str]) -> str:
@@ -167,7 +171,7 @@ def _check_line(check: AskedCheck) -> str:
     """One check as one line of JSON; probes are for instruments and are not shown."""
     fields: dict[str, Any] = check.to_json()
     del fields["probe"]
-    return "{" + ", ".join(f"{json.dumps(name)}: {escape(value)}" for name, value in fields.items()) + "}"
+    return "{" + ", ".join(f'"{name}": {escape(value)}' for name, value in fields.items()) + "}"
 
 
 def _dim_line(dim: AskedDimension) -> str:

@@ -9,9 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
-from av.error import FFmpegError
-
 from vvb_resources.errors import MediaError
 from vvb_resources.media.layout import read_layout
 from vvb_resources.media.tools import MAX_PIXELS, input_url
@@ -81,6 +78,9 @@ def opened(video: Path) -> Iterator[Any]:
 
     Raises MediaError when it cannot be opened.
     """
+    import av  # a tenth of a second, which commands that open no video need not pay
+    from av.error import FFmpegError
+
     limits: Any = [{"max_pixels": str(MAX_PIXELS)} for _ in range(MOST_STREAMS)]
     try:
         container = av.open(
@@ -105,6 +105,8 @@ def picture_stream(container: Any) -> Any | None:
 
 def is_cover(stream: Any) -> bool:
     """Is a video stream cover art (`attached_pic`)."""
+    import av
+
     return bool(stream.disposition & av.stream.Disposition.attached_pic)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from scipy.io import wavfile
 
 from vvb_resources.errors import MediaError
 from vvb_resources.media.blinding import BARE
@@ -54,6 +53,8 @@ def wav(video: Path, rate: int) -> bytes:
     samples = read_sound(video, rate)
     if samples.size == 0:
         return b""
+    from scipy.io import wavfile
+
     buffer = io.BytesIO()
     wavfile.write(buffer, rate, (np.clip(samples[0], -1.0, 1.0) * 32767).astype(np.int16))
     return buffer.getvalue()

@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from scipy.io import wavfile
 
 from vvb_resources.errors import MediaError
 from vvb_resources.media.tools import input_url, run_ffmpeg
@@ -17,6 +16,8 @@ def spoken_clip(pcm: bytes, rate: int, target: Path) -> None:
 
     One second of silence before and after. Raises MediaError when it cannot be made.
     """
+    from scipy.io import wavfile
+
     pad = np.zeros(rate, np.int16)
     samples = np.concatenate([pad, np.frombuffer(pcm, "<i2"), pad])
     with tempfile.TemporaryDirectory(prefix="vvb-spoken-") as work:

@@ -7,6 +7,7 @@ runs it. A failure of the walls themselves raises `SandboxError`; whatever the a
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -15,10 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.errors import SandboxError
+from vvb_resources.store.atomic import write_json
 
 Ended = Literal["self", "timed_out", "error"]
 Limit = Literal["memory", "processes", "disk"]
 Wall = Literal["closed", "open"]
+
+DISK_FACTOR = 4  # the work folder as a whole may hold this many times the largest file
 
 
 class WallsError(SandboxError):
@@ -62,12 +66,16 @@ class SandboxPlace:
 
 @dataclass(frozen=True)
 class SandboxView:
-    """The same things as the agent finds them: absolute paths inside the sandbox, as text."""
+    """The same things as the agent finds them: absolute paths inside the sandbox, as text.
+
+    `tools` are (name, description) of what there is to work with, for ENVIRONMENT.md.
+    """
 
     work: str
     agent: str
     python: str
     path: str
+    tools: tuple[tuple[str, str], ...] = ()
 
     @property
     def environment(self) -> dict[str, str]:
@@ -76,14 +84,40 @@ class SandboxView:
 
 
 @dataclass(frozen=True)
+class GatewayPoint:
+    """Where the model gateway of one run listens on this machine, and where the agent finds it.
+
+    Exactly one of `socket` (the path of a Unix socket to be made) and `host` (an address of this machine; the port is
+    chosen by the kernel) is given. `url` is the base URL as the agent sees it; `{port}` in it stands for that port.
+    """
+
+    url: str
+    socket: Path | None = None
+    host: str | None = None
+
+    def __post_init__(self) -> None:
+        assert (self.socket is None) != (self.host is None)
+
+    def base_url(self, port: int | None) -> str:
+        """The agent's base URL once the gateway listens on `port` (None for a Unix socket)."""
+        return self.url.replace("{port}", str(port))
+
+
+@dataclass(frozen=True)
 class SandboxRequest:
-    """One run of an agent. `deadline` is Unix time in seconds; `env` is the agent's whole environment."""
+    """One run of an agent. `deadline` is Unix time in seconds; `env` is the agent's whole environment.
+
+    `keep` are paths below the work folder that are wanted beside the delivery (the agent's own log).
+    `gateway` is the point that `Sandbox.gateway` gave, when a model gateway listens there; None without one.
+    """
 
     place: SandboxPlace
     command: tuple[str, ...]
     env: dict[str, str]
     policy: SandboxPolicy
     deadline: float
+    keep: tuple[str, ...] = ()
+    gateway: GatewayPoint | None = None
 
 
 class Isolation(BaseModel):
@@ -94,6 +128,55 @@ class Isolation(BaseModel):
     network: Wall
     filesystem: Wall
     statement: str
+
+
+class Resources(BaseModel):
+    """What a run asked for and what the machine gave: CPUs (None: no bound was asked for) and MiB of memory.
+
+    `comparable` is False when it got less than the benchmark asks for: its result must not stand beside others.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cpus_asked: int | None
+    cpus: int
+    memory_mb_asked: int
+    memory_mb: int
+    comparable: bool
+
+
+class KeptVideo(BaseModel):
+    """A finished video that was kept while the agent worked on, and put back when the run was stopped without one.
+
+    `name` is relative to the delivery, `saved_at` Unix time, `cut_bytes` the size of the file whose place it took
+    (None: there was none).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    saved_at: float
+    bytes: int
+    cut_bytes: int | None
+
+
+class PostMortem(BaseModel):
+    """What is known of a container that is gone. Times are Unix seconds of the engine's clock.
+
+    `oom_kills` counts processes that the kernel ended for want of memory, `oom_killed` is the engine's own word for it;
+    `killed_from_outside` says that the deadline had to be enforced on the container. `image` is the content id.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    image: str
+    exit_code: int
+    oom_killed: bool
+    oom_kills: int
+    killed_from_outside: bool
+    started_at: float | None
+    finished_at: float | None
+    last_output: str
 
 
 class SandboxOutcome(BaseModel):
@@ -121,6 +204,23 @@ class SandboxOutcome(BaseModel):
     stdout_bytes: int = Field(ge=0)
     stderr_bytes: int = Field(ge=0)
     isolation: Isolation
+    resources: Resources | None = None
+    post_mortem: PostMortem | None = None
+    kept: KeptVideo | None = None
+
+
+OUTCOME = "sandbox_outcome.json"
+
+
+def save_outcome(place: SandboxPlace, outcome: SandboxOutcome) -> None:
+    """Say durably that the run is over and what it left lies in `place`: from here on it need not be run again."""
+    write_json(place.root / OUTCOME, outcome.model_dump(mode="json"))
+
+
+def load_outcome(place: SandboxPlace) -> SandboxOutcome | None:
+    """The outcome of a run that is over; None when it is not, or was never begun."""
+    path = place.root / OUTCOME
+    return SandboxOutcome.model_validate_json(path.read_text()) if path.exists() else None
 
 
 @dataclass(frozen=True)
@@ -136,7 +236,11 @@ class Reaped:
 
 
 class Sandbox(Protocol):
-    """A place to run an agent in. Implementations: `local.LocalSandbox`."""
+    """A place to run an agent in. Implementations: `local.LocalSandbox`, `docker.sandbox.DockerSandbox`."""
+
+    def prepare(self, place: SandboxPlace) -> None:
+        """Put the sandbox's own tools into the existing empty folder `place.bin`. Raises SandboxError without them."""
+        ...
 
     def view(self, place: SandboxPlace) -> SandboxView:
         """Where the agent finds its folders, before anything runs."""
@@ -146,10 +250,26 @@ class Sandbox(Protocol):
         """The walls that a run under `policy` will have."""
         ...
 
+    def gateway(self, place: SandboxPlace, policy: SandboxPolicy) -> AbstractContextManager[GatewayPoint]:
+        """Make ready for a model gateway: the point where it has to listen, for as long as the context is open.
+
+        Entered before the gateway starts and left after `run`, whatever happened between. Whatever is made for it
+        (a network, a folder of the socket) is removed at its end. Raises SandboxError when the policy allows none.
+        """
+        ...
+
     def run(self, request: SandboxRequest) -> SandboxOutcome:
         """Run the agent until it ends or its deadline passes; nothing of it runs on afterwards.
 
-        Raises SandboxError when the configuration is at fault, WallsError when the sandbox is; never for what the
-        agent does.
+        What it leaves in `delivery/` and in the paths of `request.keep` then lies below `request.place.work` on this
+        machine. Raises SandboxError when the configuration is at fault, WallsError when the sandbox is; never for what
+        the agent does.
+        """
+        ...
+
+    def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
+        """Go on with a run whose platform was killed, if the sandbox can; None when a fresh start loses nothing.
+
+        The caller knows that nobody else owns `place`. Raises WallsError when the run is lost.
         """
         ...

@@ -23,6 +23,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "mime.types")
 ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "ssl", "ca-certificates", "pki")
 AGENT_ID = 1000
+GATEWAY_FOLDER = "/run/vvb"
 
 # Tried in this order: as an ordinary user of its own namespace, else with what a privileged caller may do without one.
 VARIANTS: tuple[tuple[str, ...], ...] = (
@@ -40,8 +41,19 @@ class Bubblewrap:
     version: str
     user_flags: tuple[str, ...]
 
-    def wrap(self, place: SandboxPlace, command: tuple[str, ...], *, network: bool) -> list[str]:
+    def wrap(
+        self,
+        place: SandboxPlace,
+        command: tuple[str, ...],
+        *,
+        network: bool,
+        shown: tuple[str, ...] = (),
+        socket: Path | None = None,
+    ) -> list[str]:
         """The command line that runs `command` inside the walls, with `place.work` as current folder.
+
+        `shown` are further folders of this machine that the agent may read; the folder of `socket` (the model
+        gateway's) is shown as /run/vvb.
 
         `{status_fd}` stands for a descriptor on which bwrap reports (its man page: --json-status-fd): an `exit-code`
         comes only if the command really started, which tells a fault of the walls from one of the agent.
@@ -49,13 +61,15 @@ class Bubblewrap:
         root, tools = place.root, tool_roots()
         argv = [*self._base(network), "--json-status-fd", "{status_fd}"]
         if any(
-            path.startswith("/tmp/") for path in (str(root), *tools)
+            path.startswith("/tmp/") for path in (str(root), *tools, *shown)
         ):  # mount points must not fall into the work folder
             argv += ["--size", str(TMP_MB << 20), "--tmpfs", "/tmp"]
         else:
             argv += ["--bind", f"{place.work}/tmp", "/tmp"]
-        for path in tools:
+        for path in (*tools, *shown):
             argv += ["--ro-bind", path, path]
+        if socket is not None:
+            argv += ["--ro-bind", str(socket.parent), GATEWAY_FOLDER]
         argv += ["--bind", str(place.work), str(place.work)]
         for folder in (place.inputs, place.bin, place.agent):
             argv += ["--ro-bind", str(folder), str(folder)]

@@ -100,18 +100,6 @@ def protect(folder: Path) -> None:
         os.chmod(base, 0o555)
 
 
-def remove_tree(folder: Path) -> None:
-    """Remove a folder that an agent or `protect` left, whatever its permissions and depth. Raises SandboxError."""
-    if not os.path.lexists(folder):
-        return
-    # Programs, since a tree may be deeper than Python's recursion and longer than a path may be.
-    subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], capture_output=True, check=False)
-    done = subprocess.run(["rm", "-rf", "--one-file-system", "--", str(folder)], capture_output=True, check=False)
-    if done.returncode:
-        message = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise SandboxError(f"cannot be removed: {message[-1] if message else ''}", where=str(folder))
-
-
 def _walk(folder: Path, prefix: str, depth: int) -> Iterator[tuple[str, Path, str | None]]:
     """(relative path, path, why it is left out or None), regular files of a folder before its sub-folders."""
     odd = _odd(folder, stat.S_ISDIR) if depth == 0 else None

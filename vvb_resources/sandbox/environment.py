@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from vvb_resources.benchmark.models import SandboxPolicy, TaskSpec
@@ -21,6 +22,12 @@ INSTRUCTION = (
     "The finished files must lie in delivery/ before the deadline that ENVIRONMENT.md states."
 )
 
+REACH = {
+    "none": "The network is not to be used: everything you need is here.",
+    "gateway": "The network is not to be used (your model is reached another way): everything you need is here.",
+    "gateway_and_mirrors": "Of the network only package mirrors (pip, npm, apt) may be used.",
+    "open": "The network may be used.",
+}
 CHANNELS = ("narration", "music", "effects", "ambience")
 
 
@@ -38,16 +45,14 @@ def spec_json(spec: TaskSpec) -> dict[str, Any]:
     }
 
 
-def environment_md(policy: SandboxPolicy, deadline: float) -> str:
+def environment_md(policy: SandboxPolicy, deadline: float, tools: Sequence[tuple[str, str]]) -> str:
     """ENVIRONMENT.md. `deadline` is Unix time in seconds; the agent is told the whole second before it.
 
     Each of the lines `Deadline:`, `Deadline (Unix time):` and `Budget:` stands once, alone, for programs to read.
     """
     told = math.floor(deadline)
-    tools = "\n".join(f"- `{name}`: {what}" for name, what in TOOLS)
-    reach = (
-        "The network may be used." if policy.network else "The network is not to be used: everything you need is here."
-    )
+    listed = "\n".join(f"- `{name}`: {what}" for name, what in tools)
+    reach = REACH[policy.network]
     return f"""# Environment
 
 ## Time
@@ -77,16 +82,18 @@ The pictures and sounds are to be made by code. Models that generate images or v
 
 ## What you have
 - the current folder, with `tmp/` (TMPDIR) for intermediate files and `home/` (HOME);
-{tools}
+{listed}
 - memory: {policy.memory_mb} MiB; processes: {policy.processes}; largest file: {policy.file_mb} MiB.
 - {reach}
 """
 
 
-def brief_files(spec: TaskSpec, prompt: str, policy: SandboxPolicy, deadline: float) -> dict[str, str]:
+def brief_files(
+    spec: TaskSpec, prompt: str, policy: SandboxPolicy, deadline: float, tools: Sequence[tuple[str, str]] = TOOLS
+) -> dict[str, str]:
     """The files of the work folder by name: the same text goes to the agent and into the rollout's `brief/`."""
     return {
-        "ENVIRONMENT.md": environment_md(policy, deadline),
+        "ENVIRONMENT.md": environment_md(policy, deadline, tools),
         "prompt.txt": prompt,
         "spec.json": json.dumps(spec_json(spec), ensure_ascii=False, indent=1) + "\n",
     }

@@ -13,23 +13,44 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from vvb_resources.benchmark.models import SandboxPolicy
 from vvb_resources.errors import SandboxError
+from vvb_resources.gateway import relay
 from vvb_resources.sandbox import supervisor
-from vvb_resources.sandbox.base import Isolation, SandboxOutcome, SandboxPlace, SandboxRequest, SandboxView, WallsError
-from vvb_resources.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
+from vvb_resources.sandbox.base import (
+    DISK_FACTOR,
+    GatewayPoint,
+    Isolation,
+    SandboxOutcome,
+    SandboxPlace,
+    SandboxRequest,
+    SandboxView,
+    WallsError,
+    load_outcome,
+    save_outcome,
+)
+from vvb_resources.sandbox.bubblewrap import GATEWAY_FOLDER, Bubblewrap, find_bubblewrap
 from vvb_resources.sandbox.processes import KILL_FOR_S, identity
 from vvb_resources.sandbox.reaper import STATE, end_run, mark, reap_stale
+from vvb_resources.sandbox.toolchain import TOOLS, agent_tools, fill_bin
 
 LOG_BYTES = 16 << 20
-DISK_FACTOR = 4  # the work folder as a whole may hold this many times the largest file
 GRACE_S = 30.0  # after the deadline: killing a crowd and syncing takes a moment on a loaded machine
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+NETWORKS: Final = {
+    "none": "no network",
+    "gateway": "no network but the model gateway",
+    "gateway_and_mirrors": "no network but the model gateway (mirrors need the Docker sandbox)",
+    "open": "network open by policy",
+}
 AUTO: Final = "auto"
+RELAY_PORT = 8642  # in a network space of its own, so that nothing else has it
 
 __all__ = ["LocalSandbox", "reap_stale"]
 
@@ -43,11 +64,38 @@ class LocalSandbox:
         else:
             self.bubblewrap, self.why_open = bubblewrap, "" if bubblewrap else "bubblewrap is not used"
 
+    def prepare(self, place: SandboxPlace) -> None:
+        """Write python, ffmpeg and tts of this machine into `place.bin`."""
+        fill_bin(place.bin)
+
     def view(self, place: SandboxPlace) -> SandboxView:
         """Paths are the same inside and outside."""
         return SandboxView(
-            work=str(place.work), agent=str(place.agent), python=sys.executable, path=f"{place.bin}:{SYSTEM_PATH}"
+            work=str(place.work),
+            agent=str(place.agent),
+            python=sys.executable,
+            path=":".join([str(place.bin), *(tool.programs for tool in agent_tools()), SYSTEM_PATH]),
+            tools=TOOLS,
         )
+
+    @contextlib.contextmanager
+    def gateway(self, place: SandboxPlace, policy: SandboxPolicy) -> Iterator[GatewayPoint]:
+        """See `base.Sandbox.gateway`. Behind closed walls the gateway is a Unix socket that a relay inside reaches."""
+        if policy.network == "none":
+            raise SandboxError(
+                "the agent calls a model, and the policy allows it no gateway",
+                where="benchmark.yaml: sandbox.network",
+                remedy="use network: gateway",
+            )
+        if self.bubblewrap is None or policy.network == "open":
+            yield GatewayPoint(url="http://127.0.0.1:{port}", host="127.0.0.1")
+            return
+        # Not below the run's folder: the path of a socket may have about a hundred bytes.
+        folder = Path(tempfile.mkdtemp(prefix="vvb-gateway-"))
+        try:
+            yield GatewayPoint(url=f"http://127.0.0.1:{RELAY_PORT}", socket=folder / "socket")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def isolation(self, policy: SandboxPolicy) -> Isolation:
         """Which walls stand here, and a sentence that says so, with what the policy asks and this machine lacks."""
@@ -61,10 +109,10 @@ class LocalSandbox:
                 f"its inputs were read-only by their file modes{fewer}",
             )
         return Isolation(
-            network="open" if policy.network else "closed",
+            network="open" if policy.network == "open" else "closed",
             filesystem="closed",
             statement=f"bubblewrap {self.bubblewrap.version}: "
-            f"{'network open by policy' if policy.network else 'no network'}, a closed file system, "
+            f"{NETWORKS[policy.network]}, a closed file system, "
             f"processes of its own{fewer}",
         )
 
@@ -75,12 +123,29 @@ class LocalSandbox:
         place.logs.mkdir(exist_ok=True)
         if self.bubblewrap:
             self.bubblewrap.prepare(place)
-            argv = self.bubblewrap.wrap(place, command, network=request.policy.network)
+            socket = request.gateway.socket if request.gateway else None
+            if socket is not None:
+                script = shutil.copyfile(relay.__file__, place.bin / "relay.py")
+                inside = f"{GATEWAY_FOLDER}/{socket.name}"
+                command = (sys.executable, "-I", "-S", str(script), inside, str(RELAY_PORT), *command)
+            argv = self.bubblewrap.wrap(
+                place,
+                command,
+                network=request.policy.network == "open",
+                shown=tuple(tool.root for tool in agent_tools()),
+                socket=socket,
+            )
         else:
             argv = list(command)
         spec = _supervisor_request(request, argv, drop_capabilities=self.bubblewrap is None)
         outcome = _supervise(place.root, spec, request.deadline)
-        return self._read(outcome, request)
+        read = self._read(outcome, request)
+        save_outcome(place, read)
+        return read
+
+    def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
+        """What a run left that was over; an agent that was still at work died with its platform, and is run again."""
+        return load_outcome(place)
 
     def _read(self, outcome: dict[str, Any], request: SandboxRequest) -> SandboxOutcome:
         place, code, cause = request.place, outcome.get("code"), outcome["ended"]
@@ -113,6 +178,7 @@ class LocalSandbox:
             stdout_bytes=outcome["stdout_bytes"],
             stderr_bytes=outcome["stderr_bytes"],
             isolation=self.isolation(request.policy),
+            kept=outcome["kept"],
         )
 
 
@@ -148,6 +214,9 @@ def _supervisor_request(request: SandboxRequest, argv: list[str], *, drop_capabi
         "disk": DISK_FACTOR * policy.file_mb << 20,
         "cpus": policy.cpus,
         "drop_capabilities": drop_capabilities,
+        "user": None,
+        "own_cgroup": False,
+        "kept": str(place.root / "kept"),
     }
 
 

@@ -11,8 +11,11 @@ so that it outlives a killed parent by just the moment it needs to end the agent
 - It drains the agent's output and keeps a bounded head and tail of it.
 
 The request: {argv, cwd, env, deadline, parent, mark, state, outcome, stdout, stderr, log_bytes, memory, processes,
-file, disk, cpus, drop_capabilities}; sizes in bytes, `deadline` in Unix time; `{status_fd}` in argv becomes the number
-of a pipe whose text is returned as `status`. outcome.json is what `Supervisor.run` returns.
+file, disk, cpus, drop_capabilities, user, own_cgroup, kept}; sizes in bytes, `deadline` in Unix time; `{status_fd}` in
+argv becomes the number of a pipe whose text is returned as `status`. `user` ([uid, gid] or null) is whom the agent
+becomes; `own_cgroup` says that the cgroup seen here is this run's alone (a container), so that its OOM kills are the
+run's; `kept` is a folder for a copy of the newest finished video (keeping.py). outcome.json is what `Supervisor.run`
+returns.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ from typing import Any, BinaryIO
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # isolated mode leaves even the script's own folder out
 
 from vvb_resources.sandbox.bounded_log import Log
+from vvb_resources.sandbox.keeping import Keeper
 from vvb_resources.sandbox.processes import (
     descendants,
     disk_usage,
@@ -51,6 +55,8 @@ REQUEST_WITHIN_S = 10.0
 POLL_S = 0.1
 MEASURE_EVERY_S = 0.25
 DISK_EVERY_S = 2.0
+OOM_SCORE = 500
+OOM_COUNTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -73,6 +79,24 @@ def bound(request: dict[str, Any]) -> None:
         for capability in range(64):
             LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
         LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as handle:
+        handle.write(str(OOM_SCORE))  # when memory is short, the agent goes before those who watch it
+    if request["user"]:
+        uid, gid = request["user"]
+        os.setgroups([])
+        os.setgid(gid)
+        os.setuid(uid)
+
+
+def oom_kills() -> int:
+    """Processes of this cgroup that the kernel killed for want of memory (cgroup v2, else v1); 0 if it does not say."""
+    for path in OOM_COUNTS:
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as handle:
+            for line in handle:
+                name, _, count = line.partition(" ")
+                if name == "oom_kill":
+                    return int(count)
+    return 0
 
 
 def write_json(path: str, value: object) -> None:
@@ -92,6 +116,7 @@ class Supervisor:
         self.parent_gone = False
         self.limit: str | None = None
         self.cpu_s = self.peak = 0.0
+        self.keeper = Keeper(os.path.join(request["cwd"], "delivery"), request["kept"], request["file"])
         self.logs = {name: Log(request[name], request["log_bytes"]) for name in ("stdout", "stderr")}
 
     def parent_died(self, *_: object) -> None:
@@ -127,6 +152,8 @@ class Supervisor:
         over = self.watch(agent, ends)
         seconds = time.monotonic() - start
         left = kill_all(agent.pid)
+        # An agent that ended its turn delivers what lies there; one that was stopped was perhaps in the middle of it.
+        kept = None if over else self.keeper.restore()
         code = agent.wait()
         reap_zombies(0)
         self.drain(agent)
@@ -142,6 +169,8 @@ class Supervisor:
             "cpu_s": max(self.cpu_s, times.ru_utime + times.ru_stime),
             "peak_rss": max(self.peak, times.ru_maxrss * 1024),
             "killed": left,
+            "kept": kept,
+            "oom_kills": oom_kills() if request["own_cgroup"] else 0,
             "stdout_bytes": self.logs["stdout"].total,
             "stderr_bytes": self.logs["stderr"].total,
             "status": walls.decode("utf-8", "replace"),
@@ -171,6 +200,7 @@ class Supervisor:
                 if now >= next_poll:
                     next_poll = now + MEASURE_EVERY_S
                     self.measure(now >= next_disk)
+                    self.keeper.look()
                     next_disk = now + DISK_EVERY_S if now >= next_disk else next_disk
                     reap_zombies(agent.pid)
                 if self.limit:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -18,6 +20,33 @@ TOOLS: tuple[tuple[str, str], ...] = (
     ("ffmpeg", "ffmpeg with libx264 and AAC"),
     ("tts", 'text to speech: tts [--voice en|zh] [--speed WORDS_PER_MINUTE] "text" out.wav (WAV, 22050 Hz, mono)'),
 )
+
+AGENT_TOOLS = "VVB_AGENT_TOOLS"
+"""Setting: folders with the agents' own programs, separated as in PATH."""
+
+
+@dataclass(frozen=True)
+class AgentTool:
+    """A folder that the agent may read, and the folder of programs in it that joins its PATH."""
+
+    root: str
+    programs: str
+
+
+def agent_tools() -> tuple[AgentTool, ...]:
+    """The folders that the setting VVB_AGENT_TOOLS names for the local sandbox (what `npm install --prefix` made).
+
+    Programs lie in `node_modules/.bin`, `bin` or the folder itself, the first that is there. Raises SandboxError for a
+    folder that is not there.
+    """
+    tools = []
+    for text in filter(None, os.environ.get(AGENT_TOOLS, "").split(os.pathsep)):
+        root = Path(text).resolve()
+        if not root.is_dir():
+            raise SandboxError("is not a folder", where=f"{AGENT_TOOLS}: {text}", remedy="name folders that exist")
+        programs = next(p for p in (root / "node_modules" / ".bin", root / "bin", root) if p.is_dir())
+        tools.append(AgentTool(str(root), str(programs)))
+    return tuple(tools)
 
 
 def fill_bin(folder: Path) -> None:

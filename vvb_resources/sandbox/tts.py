@@ -1,14 +1,21 @@
 """Text to speech for agents: `tts [--voice en|zh] [--speed WORDS_PER_MINUTE] TEXT OUT.wav`.
 
-A script of its own (it is copied into the sandbox's `bin/`): espeak-ng through ctypes, its library and voices from the
-espeakng-loader wheel. Writes 16-bit mono WAV at 22050 Hz. TEXT `-` reads standard input, UTF-8.
-Function names and constants are those of espeak-ng's speak_lib.h.
+A script of its own (it is copied into the sandbox's `bin/`, and into the container's image). TEXT `-` reads standard
+input, UTF-8. Who speaks is the benchmark's choice (`sandbox.tts`), and the agent's command stays the same:
+
+- espeak-ng through ctypes, its library and voices from the espeakng-loader wheel, else from the system. 16-bit mono WAV
+  at 22050 Hz. Function names and constants are those of espeak-ng's speak_lib.h;
+- another program: VVB_TTS_COMMAND holds a JSON list with `{voice}`, `{speed}` and `{out}`; the text is its input.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import ctypes.util
+import json
+import os
+import subprocess
 import sys
 import wave
 from pathlib import Path
@@ -19,6 +26,7 @@ POS_CHARACTER = 1
 PARAMETER_RATE = 1
 VOICES = {"en": b"en-us", "zh": b"cmn"}
 RATES = (80, 450)  # espeak-ng's own bounds, words a minute
+COMMAND_VARIABLE = "VVB_TTS_COMMAND"
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)
 
 
@@ -27,11 +35,8 @@ def synthesize(text: str, voice: str, speed: int) -> tuple[bytes, int]:
 
     `voice` is a key of VOICES, `speed` words a minute within RATES. Raises RuntimeError when espeak-ng refuses.
     """
-    import espeakng_loader
-
-    library = ctypes.CDLL(espeakng_loader.get_library_path())
-    # The path is that of the folder which holds espeak-ng-data.
-    data = str(Path(espeakng_loader.get_data_path()).parent).encode()
+    path, data = espeak_library()
+    library = ctypes.CDLL(path)
     rate = library.espeak_Initialize(AUDIO_OUTPUT_SYNCHRONOUS, 0, ctypes.c_char_p(data), 0)
     if rate <= 0:
         raise RuntimeError("espeak-ng does not start: its voice data cannot be read")
@@ -56,6 +61,30 @@ def synthesize(text: str, voice: str, speed: int) -> tuple[bytes, int]:
     return b"".join(parts), rate
 
 
+def espeak_library() -> tuple[str, bytes | None]:
+    """(the library, the folder that holds its espeak-ng-data or None for its own). Raises RuntimeError without one."""
+    try:
+        import espeakng_loader
+    except ImportError:
+        found = ctypes.util.find_library("espeak-ng") or ctypes.util.find_library("espeak")
+        if found is None:
+            raise RuntimeError("espeak-ng is not installed") from None
+        return found, None
+    return espeakng_loader.get_library_path(), str(Path(espeakng_loader.get_data_path()).parent).encode()
+
+
+def speak_by_command(template: str, text: str, voice: str, speed: int, out: Path) -> None:
+    """Let the program of `template` (JSON list of arguments) write `out`. Raises RuntimeError when it does not."""
+    values = {"{voice}": voice, "{speed}": str(speed), "{out}": str(out)}
+    command = [str(part) for part in json.loads(template)]
+    for name, value in values.items():
+        command = [part.replace(name, value) for part in command]
+    done = subprocess.run(command, input=text.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode or not out.is_file():
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {said[-1] if said else 'no message'}")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when the file is written, 2 with one line on standard error otherwise."""
     parser = argparse.ArgumentParser(prog="tts", description="Speak a text into a WAV file (22050 Hz, mono, 16 bit).")
@@ -70,13 +99,16 @@ def main(arguments: list[str] | None = None) -> int:
     if not RATES[0] <= options.speed <= RATES[1]:
         parser.error(f"--speed is {options.speed}; it must lie between {RATES[0]} and {RATES[1]}")
     try:
+        if template := os.environ.get(COMMAND_VARIABLE):
+            speak_by_command(template, text, options.voice, options.speed, options.out)
+            return 0
         pcm, rate = synthesize(text, options.voice, options.speed)
         with wave.open(str(options.out), "wb") as out:
             out.setnchannels(1)
             out.setsampwidth(2)
             out.setframerate(rate)
             out.writeframes(pcm)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         print(f"tts: {error}", file=sys.stderr)
         return 2
     return 0

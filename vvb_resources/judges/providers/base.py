@@ -17,6 +17,7 @@ import importlib
 import os
 import pkgutil
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, cast
 
 from vvb_resources.benchmark.models import JudgeConfig
@@ -94,6 +95,7 @@ def provider_names() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(here.__path__) if module.name != "base"))
 
 
+@lru_cache  # a listing of a folder each time otherwise, and a plan asks ten thousand times
 def provider_module(name: str) -> ProviderModule:
     """The provider's module. Raises JudgeError for a name without a file."""
     if name not in provider_names():

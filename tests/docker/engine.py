@@ -1,0 +1,157 @@
+"""A Docker engine of the tests' own, with its socket and pid file in a folder that is gone afterwards; and its images.
+
+The base image is made by debootstrap, so that no image registry is needed. The engine's data stay in a cache folder
+(VVB_TEST_CACHE, default ~/.cache/vibevideobench), for two minutes' work are not worth repeating; containers of an
+earlier session that was killed are removed from it first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from vvb_resources.store.home import CHECKOUT
+
+PROGRAMS = ("dockerd", "containerd", "runc", "debootstrap")
+SBIN = ":/usr/sbin:/sbin"
+BASE, SMALL, RECIPE = "vvb-test/base:1", "vvb-test/small:1", "vvb-test/recipe"
+CERTIFICATES = Path("/usr/local/share/ca-certificates")  # where Debian keeps what a machine trusts beside its own list
+
+
+class EngineError(RuntimeError):
+    """No engine, or no image, and why."""
+
+
+def install_programs() -> None:
+    """Install the engine where that needs no question. Raises EngineError when something is missing afterwards."""
+    if os.geteuid() != 0:
+        raise EngineError("an engine of the tests' own needs root")
+    if missing():
+        subprocess.run([CHECKOUT / "deploy" / "install-docker"], capture_output=True, check=False)
+    if missing():
+        raise EngineError(f"not installed: {', '.join(missing())}")
+
+
+def missing() -> list[str]:
+    """Programs that are not here."""
+    return [name for name in PROGRAMS if shutil.which(name, path=os.environ["PATH"] + SBIN) is None]
+
+
+def cache_folder() -> Path:
+    """Where the engine's data are kept between runs of the tests."""
+    chosen = os.environ.get("VVB_TEST_CACHE")
+    folder = Path(chosen) if chosen else Path.home() / ".cache" / "vibevideobench"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Engine:
+    """A running dockerd. Two sessions at once take turns."""
+
+    def __init__(self) -> None:
+        self.lock = (cache_folder() / "docker.lock").open("w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.data = cache_folder() / "docker"
+        self.folder = Path(tempfile.mkdtemp(prefix="vvb-docker-"))
+        self.log = self.folder / "dockerd.log"
+        self.host = f"unix://{self.folder}/docker.sock"
+        self.process: subprocess.Popen[bytes] | None = None
+        try:
+            self.start()
+            self.clear()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "DOCKER_HOST": self.host, "PATH": os.environ["PATH"] + SBIN}
+
+    def start(self) -> None:
+        """Start the engine and wait until it answers. Raises EngineError with its last words when it does not."""
+        command = ["dockerd", "--host", self.host, "--pidfile", str(self.folder / "docker.pid")]
+        command += ["--data-root", str(self.data), "--exec-root", str(self.folder / "exec")]
+        # No default network: no container of ours has one, and a machine may not let its firewall be touched.
+        command += ["--bridge", "none", "--iptables=false", "--ip6tables=false"]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=self.environment, start_new_session=True, cwd="/"
+            )
+        until = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(EngineError):
+                self.docker("version")
+                return
+            if self.process.poll() is not None or time.monotonic() > until:
+                raise EngineError(" ".join(self.log.read_text()[-600:].split()))
+            time.sleep(0.1)
+
+    def docker(self, *arguments: str) -> str:
+        """Run the command-line client; returns its output. Raises EngineError."""
+        return self._run(["docker", *arguments])
+
+    def clear(self) -> None:
+        """Remove every container and volume: nobody else uses this engine."""
+        for container in self.docker("ps", "--all", "--quiet").split():
+            self.docker("rm", "--force", container)
+        for volume in self.docker("volume", "ls", "--quiet").split():
+            self.docker("volume", "rm", volume)
+
+    def build_small(self) -> None:
+        """The reduced image (Python, Node, ffmpeg, speech, no harness) on a base made here. Raises EngineError."""
+        sources = [*sorted((CHECKOUT / "deploy" / "sandbox").rglob("*")), CHECKOUT / "vvb_resources/sandbox/tts.py"]
+        text = b"".join(path.read_bytes() for path in sources if path.is_file())
+        recipe = f"{RECIPE}:{hashlib.sha256(text).hexdigest()[:16]}"
+        if not self.docker("images", "--quiet", recipe).strip():
+            if not self.docker("images", "--quiet", BASE).strip():
+                self._run([CHECKOUT / "deploy/sandbox/base", BASE])
+            self._run([CHECKOUT / "deploy/sandbox/build", *build_options(), "--", "--network", "host"])
+            self.docker("tag", SMALL, recipe)
+            self.clear()
+        self.docker("tag", recipe, SMALL)
+
+    def _run(self, command: list[str | Path]) -> str:
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = " ".join((done.stdout + done.stderr).split())
+            raise EngineError(f"{command[0]} {command[1]}: {said[-900:]}")
+        return done.stdout
+
+    def left_over(self) -> list[str]:
+        """Every container, volume and network that is not the engine's own."""
+        found = self.docker("ps", "--all", "--format", "container {{.Names}}").splitlines()
+        found += self.docker("volume", "ls", "--format", "volume {{.Name}}").splitlines()
+        networks = self.docker("network", "ls", "--format", "network {{.Name}}").splitlines()
+        return found + [name for name in networks if name.split()[1] not in ("bridge", "host", "none")]
+
+    def close(self) -> None:
+        """End the engine and remove its folder; what it mounted there is unmounted first."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(30)
+        mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for mount in sorted((m for m in mounts if m.startswith(str(self.folder))), reverse=True):
+            subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(self.folder)
+        self.lock.close()
+
+
+def build_options() -> list[str]:
+    """Options of deploy/sandbox/build for the reduced image, with the certificates that this machine trusts."""
+    options = ["--base", BASE, "--tag", SMALL, "--parts", "small", "--harnesses", ""]
+    for certificate in sorted(CERTIFICATES.glob("*.crt")):
+        options += ["--certificate", str(certificate)]
+    return options

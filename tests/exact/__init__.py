@@ -1,0 +1,1 @@
+"""Exactness of the plan, at the sizes of the paper."""

@@ -1,0 +1,167 @@
+"""Logs as they are, cut, mixed and damaged. The four logs' totals come from independent parsers (expected.json)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vvb_assets.commands.trajectory import command
+from vvb_resources.benchmark.models import Price
+from vvb_resources.errors import SandboxError
+from vvb_resources.harnesses.trajectory.reading import parser_ids, read_trajectory
+from vvb_resources.harnesses.trajectory.types import Trajectory
+
+LOGS = Path(__file__).parents[1] / "data" / "trajectories"
+EXPECTED: dict[str, Any] = json.loads((LOGS / "expected.json").read_text())
+FOUR = ("claude_code", "codex", "gemini_cli", "dsh")
+
+
+def lines_of(harness: str) -> list[bytes]:
+    return (LOGS / f"{harness}.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def read(harness: str, content: bytes, folder: Path) -> Trajectory:
+    path = folder / "log.jsonl"
+    path.write_bytes(content)
+    return read_trajectory(harness, path)
+
+
+@pytest.mark.parametrize("harness", FOUR)
+def test_totals_are_those_of_independent_parsers(harness: str) -> None:
+    done = CliRunner().invoke(command, [harness, str(LOGS / f"{harness}.jsonl"), "--json"])
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    expected = EXPECTED[harness]
+    assert {kind: document["totals"][kind] for kind in expected["totals"]} == expected["totals"]
+    for model, tokens in expected.get("models", {}).items():
+        assert {kind: document["models"][model][kind] for kind in tokens} == tokens
+    assert set(document["totals"]) == {
+        *("prompt_tokens", "cached_tokens", "cache_creation_tokens", "output_tokens", "reasoning_tokens", "usd")
+    }
+    assert document["complete"] is True
+    assert document["totals"]["usd"] is None  # none of these models has a price
+    if "assistant_messages" in expected:
+        assert sum(step["requests"] for step in document["steps"]) == expected["assistant_messages"]
+
+
+@pytest.mark.parametrize("harness", FOUR)
+def test_a_log_cut_inside_a_line_is_a_part_at_every_line(harness: str, tmp_path: Path) -> None:
+    lines = lines_of(harness)
+    whole = read(harness, b"".join(lines), tmp_path).totals
+    for number in range(len(lines)):
+        cut = read(harness, b"".join(lines[:number]) + lines[number][: len(lines[number]) // 2], tmp_path)
+        assert not cut.complete
+        assert cut.problems
+        for kind in type(whole).model_fields:
+            assert getattr(cut.totals, kind) <= getattr(whole, kind)
+
+
+@pytest.mark.parametrize("harness", FOUR)
+def test_a_log_without_one_of_its_lines_never_says_more(harness: str, tmp_path: Path) -> None:
+    lines = lines_of(harness)
+    whole = read(harness, b"".join(lines), tmp_path).totals
+    for number in range(len(lines)):
+        part = read(harness, b"".join(lines[:number] + lines[number + 1 :]), tmp_path).totals
+        for kind in type(whole).model_fields:
+            assert getattr(part, kind) <= getattr(whole, kind)
+
+
+@pytest.mark.parametrize("harness", FOUR)
+def test_half_a_log_is_not_complete(harness: str, tmp_path: Path) -> None:
+    lines = lines_of(harness)
+    assert not read(harness, b"".join(lines[: len(lines) // 2]), tmp_path).complete
+
+
+@pytest.mark.parametrize("harness", FOUR)
+@pytest.mark.parametrize("other", FOUR)
+def test_two_logs_in_one_file_are_noticed(harness: str, other: str, tmp_path: Path) -> None:
+    mine, theirs = lines_of(harness), lines_of(other)
+    if harness == other:  # a second session of the same harness: other ids, a day later
+        text = b"".join(mine).replace(b'"id0', b'"jd0').replace(b"2025-", b"2027-").replace(b"2026-", b"2028-")
+        theirs = text.replace(b": 17867", b": 17868").splitlines(keepends=True)
+    mixed = [line for pair in zip(mine, theirs, strict=False) for line in pair]
+    found = read(harness, b"".join(mixed), tmp_path)
+    assert not found.complete
+    assert found.totals.prompt > 0
+
+
+@pytest.mark.parametrize("harness", parser_ids())
+def test_nothing_is_never_a_silent_zero(harness: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for content in (b"", b"\n\n", b"\xff\xfe\x00", b"[]\n1\nnull\n", b"{}\n", b'{"type": "x"}\n', b"[" * 100_000):
+        found = read(harness, content, tmp_path)
+        assert (found.totals.prompt, found.complete) == (0, False)
+        assert found.usd({}) is None
+    found = read_trajectory(harness, tmp_path / "empty")
+    assert (found.complete, found.steps) == (False, ())
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def paths_of(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a JSON document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at, *(path for key, part in inner for path in paths_of(part, (*at, key)))]
+
+
+@pytest.mark.parametrize("harness", FOUR)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_a_value_of_any_other_type_is_no_crash(
+    harness: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lines = [json.loads(line) for line in lines_of(harness)]
+    for number in data.draw(st.lists(st.integers(0, len(lines) - 1), min_size=1, max_size=4)):
+        path = data.draw(st.sampled_from(paths_of(lines[number])))
+        junk = data.draw(JSON)
+        if not path:
+            lines[number] = junk
+            continue
+        place = lines[number]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = junk
+    text = "\n".join(json.dumps(line) for line in lines)
+    found = read(harness, text.encode(), tmp_path_factory.mktemp("log"))
+    assert found.totals.prompt >= 0
+    found.model_dump_json()
+
+
+def test_a_session_over_two_models_is_priced_by_model(tmp_path: Path) -> None:
+    found = read_trajectory("gemini_cli", LOGS / "gemini_cli.jsonl")
+    flash, pro = Price(input=1.0, cached=0.1, output=2.0), Price(input=10.0, output=20.0)
+    prices = {"gemini-3-flash-preview": flash, "gemini-3.1-pro-preview": pro}
+    by_hand = ((162348 - 48951) * 1 + 48951 * 0.1 + 3575 * 2 + 40238 * 10 + 718 * 20) / 1e6
+    assert found.usd(prices) == pytest.approx(by_hand, rel=1e-12)
+    assert found.usd({"gemini-3-flash-preview": flash}) is None
+
+
+def test_unknown_harness_and_log_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="use one of: antigravity, claude_code, codex, dsh"):
+        read_trajectory("nonesuch", LOGS / "codex.jsonl")
+    with pytest.raises(SandboxError, match="there is no such log"):
+        read_trajectory("codex", tmp_path / "nothing.jsonl")
+
+
+def test_atif_holds_the_same_totals() -> None:
+    for harness in FOUR:
+        done = CliRunner().invoke(command, [harness, str(LOGS / f"{harness}.jsonl"), "--atif"])
+        assert done.exit_code == 0, done.output
+        document = json.loads(done.stdout)
+        totals, final = EXPECTED[harness]["totals"], document["final_metrics"]
+        assert final["total_prompt_tokens"] == totals["prompt_tokens"]
+        assert final["total_completion_tokens"] == totals["output_tokens"]
+        assert [step["step_id"] for step in document["steps"]] == list(range(1, len(document["steps"]) + 1))
+        agent = [step["metrics"] for step in document["steps"] if "metrics" in step]
+        assert sum(metrics["prompt_tokens"] for metrics in agent) == totals["prompt_tokens"]

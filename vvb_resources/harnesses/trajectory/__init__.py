@@ -1,0 +1,1 @@
+"""One form for every harness's own log: steps, tool calls, images viewed, tokens by kind, models, cost."""
