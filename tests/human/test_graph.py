@@ -240,7 +240,7 @@ def test_one_dagster_step_makes_and_describes_the_study(study: Study) -> None:
     study.make()
     settings = Settings(study.root, None, study.home)
     definitions = build_definitions(settings)
-    assert {"tables", "human_tables"} <= {sensor.name for sensor in definitions.sensors or []}
+    assert {"tables"} <= {sensor.name for sensor in definitions.sensors or []}
     with dg.DagsterInstance.ephemeral() as instance:
         result = definitions.resolve_job_def("make_human").execute_in_process(instance=instance)
         made = {m.asset_key.to_user_string(): m.metadata for m in result.asset_materializations_for_node("human")}
