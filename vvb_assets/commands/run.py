@@ -108,7 +108,7 @@ def command(
         return
     os.environ.update(settings.environment())
     if not stages or "panels" in stages:
-        refuse_unpriced(workspace, make_plan(workspace, rerun_held=rerun_rollouts), panel_ids)
+        refuse_unpriced(workspace, panel_ids, rerun_held=rerun_rollouts)
         for line in delete_orphans(UploadList(workspace.home.uploads)):
             click.echo(line, err=True)
     _quiet()

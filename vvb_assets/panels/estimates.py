@@ -15,7 +15,7 @@ from typing import Any
 from vvb_assets.graph import Workspace, split_run
 from vvb_assets.panels.desk import call_desk, paid_judges, reply_store
 from vvb_assets.panels.judging import Asking
-from vvb_assets.plan import Plan, Stale
+from vvb_assets.plan import Plan, Stale, make_plan
 from vvb_resources.benchmark.models import JudgeConfig, TaskSpec
 from vvb_resources.errors import JudgeError
 from vvb_resources.judges.calls import Money, in_batches, request_tokens
@@ -75,8 +75,8 @@ def with_estimates(workspace: Workspace, plan: Plan) -> Plan:
     return dataclasses.replace(plan, stale=stale, judging=[row.to_json() for row in summed(rows)])
 
 
-def refuse_unpriced(workspace: Workspace, plan: Plan, panels: Collection[str] = ()) -> None:
-    """Raise JudgeError if the plan would ask a model without a known price that was not allowed by name.
+def refuse_unpriced(workspace: Workspace, panels: Collection[str] = (), *, rerun_held: bool = False) -> None:
+    """Raise JudgeError if a run would ask a model without a known price that was not allowed by name.
 
     `panels`: only these (all, where none are named). A judge whose stored replies answer everything is not asked.
     """
@@ -85,7 +85,8 @@ def refuse_unpriced(workspace: Workspace, plan: Plan, panels: Collection[str] = 
     judges = [judge for panel in chosen for judge in paid_judges(panel)]
     if all(_affordable(money, judge) for judge in judges):
         return
-    asked = {(row["panel"], row["judge"]) for row in with_estimates(workspace, plan).judging if row["calls"]}
+    plan = with_estimates(workspace, make_plan(workspace, rerun_held=rerun_held))  # costs seconds: only when in doubt
+    asked = {(row["panel"], row["judge"]) for row in plan.judging if row["calls"]}
     refused = [j for p in chosen for j in paid_judges(p) if (p.id, j.id) in asked and not _affordable(money, j)]
     if refused:
         models = list(dict.fromkeys(judge.model for judge in refused))
