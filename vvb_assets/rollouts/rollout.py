@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vvb_assets.rollouts.account import gateway_folder, gateway_summary, take_account
+from vvb_assets.rollouts.account import check_parser, gateway_folder, gateway_summary, take_account
 from vvb_assets.rollouts.faults import END_RULES, EndKind, end_kind
 from vvb_assets.rollouts.history import past_attempts, write_attempt
 from vvb_assets.rollouts.laying_out import lay_out, passed_keys
@@ -222,6 +222,7 @@ def _attempt(job: _Job, place: SandboxPlace, attempt: int) -> tuple[Card, Sandbo
         deadline = time.time() + policy.deadline_s
         point, access = _model(job, place, deadline, stack)
         launch = job.harness.launch(LaunchContext(system, INSTRUCTION, view, access, deadline))
+        check_parser(launch.parser, system.id)
         brief = brief_files(job.task.spec, job.task.prompt, policy, deadline, view.tools)
         card = Card(
             system.id,
