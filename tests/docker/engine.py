@@ -8,6 +8,7 @@ earlier session that was killed are removed from it first.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import hashlib
 import os
@@ -21,6 +22,7 @@ from pathlib import Path
 from vvb_resources.store.home import CHECKOUT
 
 PROGRAMS = ("dockerd", "containerd", "runc", "debootstrap")
+PR_SET_PDEATHSIG = 1
 SBIN = ":/usr/sbin:/sbin"
 BASE, SMALL, RECIPE = "vvb-test/base:1", "vvb-test/small:1", "vvb-test/recipe"
 CERTIFICATES = Path("/usr/local/share/ca-certificates")  # where Debian keeps what a machine trusts beside its own list
@@ -83,7 +85,13 @@ class Engine:
         command += ["--bridge", "none", "--iptables=false", "--ip6tables=false"]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, env=self.environment, start_new_session=True, cwd="/"
+                command,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                start_new_session=True,
+                cwd="/",
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - the tests have one thread here
             )
         until = time.monotonic() + 60
         while True:
@@ -147,6 +155,11 @@ class Engine:
         with contextlib.suppress(OSError):
             shutil.rmtree(self.folder)
         self.lock.close()
+
+
+def end_with_parent() -> None:
+    """Let this process have SIGTERM when its parent is gone: an engine must not outlive tests that were killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def build_options() -> list[str]:
