@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.rollouts.conftest import FILM, make_config, make_system
-from vvb_assets.rollouts.record import END_RULES, RolloutRecord
+from vvb_assets.rollouts.faults import END_RULES
+from vvb_assets.rollouts.record import RolloutRecord
 from vvb_assets.rollouts.rollout import release_rollout, run_rollout
 from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import SandboxPolicy
@@ -213,7 +214,11 @@ def test_each_end_is_run_again_or_counts() -> None:
         "timed_out": (False, True),
         "error": (False, True),
         "limit": (False, True),
+        "spend": (False, True),
         "infrastructure": (True, False),
+        "interrupted": (True, False),
+        "model_service": (True, False),
+        "model_key": (False, False),
     }
 
 

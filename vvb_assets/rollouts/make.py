@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vvb_assets.graph import Made, Node, Workspace, run_key, split_run
+from vvb_assets.rollouts.account import agreement
 from vvb_assets.rollouts.record import RolloutRecord
 from vvb_assets.rollouts.rollout import policy_of, release_rollout, run_rollout
 from vvb_assets.rollouts.takeover import settle
@@ -32,6 +33,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             workers=benchmark.config.budgets.workers,
             checks=(
                 ("ended_by_itself", "The agent ended its turn before the deadline."),
+                ("usage_agrees", "The gateway's token totals and those of the harness's own log are the same."),
                 ("comparable", "The run had the CPUs and the memory that the benchmark asks for."),
             ),
         )
@@ -42,9 +44,15 @@ def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) ->
     assert partition is not None
     system, task = split_run(partition)
     benchmark = workspace.benchmark
-    state_dir = workspace.home.sandbox
+    state_dir, prices = workspace.home.sandbox, benchmark.model_prices
     record = run_rollout(
-        benchmark.root, benchmark.config, benchmark.systems[system], benchmark.tasks[task], out, state_dir
+        benchmark.root,
+        benchmark.config,
+        benchmark.systems[system],
+        benchmark.tasks[task],
+        out,
+        state_dir,
+        prices=prices,
     )
     return replace(made_of(record), committed=partial(release_rollout, record, state_dir))
 
@@ -73,6 +81,14 @@ def made_of(record: RolloutRecord) -> Made:
             "bytes": record.video.bytes,
             "files": len(record.files),
             "usd": record.usd,
+            "kind": record.kind,
+            "attempts": record.attempts,
+            "history": [f"{a.kind}: {a.why} ({a.run})" for a in record.history],
+            "tokens": record.usage.model_dump() if record.usage else None,
+            "model calls": record.gateway.calls if record.gateway else None,
+            "tool calls": record.trajectory.tool_calls if record.trajectory else None,
+            "pictures viewed": record.trajectory.images_viewed if record.trajectory else None,
+            "trajectory complete": record.trajectory.complete if record.trajectory else None,
             "network": record.isolation.network,
             "filesystem": record.isolation.filesystem,
             "comparable": record.resources.comparable if record.resources else None,
@@ -88,9 +104,16 @@ def made_of(record: RolloutRecord) -> Made:
                     else f"ended: {record.ended} after {record.seconds:.1f} s of {record.deadline_s:g} s"
                 ),
             },
+            "usage_agrees": _usage_agrees(record),
             "comparable": _comparable(record),
         },
     )
+
+
+def _usage_agrees(record: RolloutRecord) -> dict[str, Any]:
+    """The check that compares the two accounts of a run's tokens."""
+    agrees, figures = agreement(record.trajectory, record.gateway)
+    return {"passed": agrees, "severity": "ERROR", "description": figures}
 
 
 def _comparable(record: RolloutRecord) -> dict[str, Any]:

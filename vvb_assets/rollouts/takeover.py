@@ -26,7 +26,8 @@ CARD, DROPPED = "rollout.json", "rollout.dropped.json"
 class Card:
     """What has to be known of a run to go on with it. `given` is the digest of all that the agent is given.
 
-    `brief` are the texts that it was told, `log` the path of its own log below the work folder, `kind` the sandbox's.
+    `brief` are the texts that it was told, `log` the path of its own log below the work folder, `kind` the sandbox's,
+    `parser` and `stdout_is_log` what the harness says of its log.
     """
 
     system: str
@@ -36,6 +37,8 @@ class Card:
     given: str
     log: str | None
     brief: dict[str, str]
+    parser: str | None = None
+    stdout_is_log: bool = False
 
 
 def write_card(place: SandboxPlace, card: Card) -> None:
