@@ -68,7 +68,8 @@ def wait_for(ready: Callable[[], bool]) -> None:
     ("step", "settled"), [*((step, True) for step in STEPS), ("sent", False), ("ended", False), ("recorded", False)]
 )
 def test_killed_at(docker: Engine, tmp_path: Path, step: str, settled: bool) -> None:
-    kill_at(tmp_path, step)
+    agent = AGENT if step in ("sent", "working") else AGENT.replace("3.0", "0.2")
+    kill_at(tmp_path, step, agent)
     wait_for(lambda: step in BEFORE_THE_AGENT or bool(executions(docker, tmp_path)))
     before = executions(docker, tmp_path)
     assert len(before) == (0 if step in BEFORE_THE_AGENT else 1)
@@ -77,7 +78,7 @@ def test_killed_at(docker: Engine, tmp_path: Path, step: str, settled: bool) -> 
         running = docker.docker("ps", "--quiet")
         assert bool(running.strip()) == (step in ("sent", "working")), "what is over is out, what works goes on"
 
-    record = make(tmp_path, AGENT, 30)
+    record = make(tmp_path, agent, 30)
     assert (record.ended, record.attempts) == ("self", 1)
     after = executions(docker, tmp_path)
     assert len(after) == 1, "the agent was executed once"
