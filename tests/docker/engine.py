@@ -116,7 +116,7 @@ class Engine:
     def build_small(self) -> None:
         """The reduced image (Python, Node, ffmpeg, speech, no harness) on a base made here. Raises EngineError."""
         sources = [*sorted((CHECKOUT / "deploy" / "sandbox").rglob("*")), CHECKOUT / "vvb_resources/sandbox/tts.py"]
-        text = b"".join(path.read_bytes() for path in sources if path.is_file())
+        text = b"".join(path.read_bytes() for path in sources if path.is_file() and path.stem != "full")
         recipe = f"{RECIPE}:{hashlib.sha256(text).hexdigest()[:16]}"
         if not self.docker("images", "--quiet", recipe).strip():
             if not self.docker("images", "--quiet", BASE).strip():
