@@ -189,8 +189,10 @@ class _Fault(WallsError):
 
 
 def _judge(job: _Job, place: SandboxPlace, outcome: SandboxOutcome) -> None:
-    """Let a run's end pass that counts. Raises WallsError for one that is to be run again, SandboxError for one that
-    is neither to be run again nor counted before its configuration is mended."""
+    """Let a run's end pass that counts.
+
+    Raises WallsError for one that is to be run again, and SandboxError for one whose configuration has to be mended.
+    """
     summary = gateway_summary(place)
     kind = end_kind(outcome, summary)
     rule = END_RULES[kind]

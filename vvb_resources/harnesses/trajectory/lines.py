@@ -169,6 +169,13 @@ def own_lines(file: LogFile, envelope: frozenset[str], notes: Notes) -> list[Jso
     return own
 
 
+def numbered(records: Sequence[JsonDict], key: str, where: str, notes: Notes) -> None:
+    """Note lines that their own numbers (from 0, by one) show to be missing, repeated or mixed."""
+    numbers = [record[key] for record in records if key in record]
+    if numbers != list(range(len(numbers))):
+        notes.add(f"{where}: lines are missing or mixed (their numbers do not go on by one)")
+
+
 def in_order(moments: Sequence[float | None], where: str, notes: Notes) -> None:
     """Note a log whose lines run back in time by more than ORDER_S: several were mixed, or lines were moved."""
     latest = float("-inf")
