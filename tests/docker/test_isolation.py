@@ -156,6 +156,13 @@ def test_without_a_network_nothing_is_reached(run: RunInContainer, neighbour: in
     assert outcome.isolation.network == "closed"
 
 
+def test_an_open_network_is_the_runs_own_and_goes_with_it(run: RunInContainer, docker: Engine) -> None:
+    code = "import socket; print(sorted(n for _, n in socket.if_nameindex()))"
+    outcome, place, _ = run(code, network="open")
+    assert stdout(place) == "['eth0', 'lo']\n"
+    assert outcome.isolation.network == "open"
+
+
 class Answering(http.server.BaseHTTPRequestHandler):
     """Says which path was asked for."""
 

@@ -221,9 +221,10 @@ def _attempt(job: _Job, place: SandboxPlace, attempt: int) -> tuple[Card, Sandbo
         job.walls.prepare(place)
         deadline = time.time() + policy.deadline_s
         point, access = _model(job, place, deadline, stack)
+        told = policy.model_copy(update={"memory_mb": view.memory_mb or policy.memory_mb})
         launch = job.harness.launch(LaunchContext(system, INSTRUCTION, view, access, deadline))
         check_parser(launch.parser, system.id)
-        brief = brief_files(job.task.spec, job.task.prompt, policy, deadline, view.tools)
+        brief = brief_files(job.task.spec, job.task.prompt, told, deadline, view.tools)
         card = Card(
             system.id,
             job.task.id,

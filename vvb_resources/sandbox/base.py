@@ -68,7 +68,8 @@ class SandboxPlace:
 class SandboxView:
     """The same things as the agent finds them: absolute paths inside the sandbox, as text.
 
-    `tools` are (name, description) of what there is to work with, for ENVIRONMENT.md.
+    For ENVIRONMENT.md: `tools` are (name, description) of what there is to work with, `memory_mb` the MiB that the run
+    really has (None: what its policy says).
     """
 
     work: str
@@ -76,6 +77,7 @@ class SandboxView:
     python: str
     path: str
     tools: tuple[tuple[str, str], ...] = ()
+    memory_mb: int | None = None
 
     @property
     def environment(self) -> dict[str, str]:

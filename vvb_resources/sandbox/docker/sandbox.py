@@ -69,6 +69,7 @@ class DockerSandbox:
             python="python3",
             path=self.image.env.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
             tools=self.image.tools,
+            memory_mb=self.given.memory_mb,
         )
 
     def isolation(self, policy: SandboxPolicy) -> Isolation:
