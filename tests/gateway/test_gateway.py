@@ -9,27 +9,17 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.gateway.upstream import KEY, TOKEN, Answer, Script, anthropic_stream, gatewayed, post, service
+from tests.gateway.upstream import KEY, TOKEN, Answer, anthropic_stream, gatewayed, in_turn, post, service
 from vvb_resources.gateway.calls import read_calls, summarise
 from vvb_resources.gateway.journal import LOG, read_events, read_reply, read_request
 from vvb_resources.harnesses.trajectory.types import Tokens
 
 MESSAGE: dict[str, Any] = {"model": "m1", "max_tokens": 100, "messages": [{"role": "user", "content": "x"}]}
-
-
-def _in_turn(answers: Iterator[Script]) -> Script:
-    """Each call gets the next answer."""
-
-    def script(answer: Answer) -> None:
-        next(answers)(answer)
-
-    return script
 
 
 def everything(folder: Path) -> bytes:
@@ -130,7 +120,7 @@ def test_every_wire_format_is_metered(
 ) -> None:
     """Streamed and whole. Cached tokens are part of the prompt, reasoning is part of the output."""
     answers = iter([lambda a: a.stream(streamed), lambda a: a.whole(json.dumps(whole).encode())])
-    with service(_in_turn(answers)) as (url, calls), gatewayed(tmp_path / "log", url, wire) as running:
+    with service(in_turn(answers)) as (url, calls), gatewayed(tmp_path / "log", url, wire) as running:
         assert post(running, path, body)[1] == b"".join(streamed)
         assert json.loads(post(running, path, body)[1]) == whole
     header = {"gemini": "x-goog-api-key"}.get(wire, "authorization")
@@ -183,7 +173,7 @@ def test_errors_of_the_service_pass_and_are_counted(tmp_path: Path) -> None:
     """A call that the agent tries again is two calls: one failed, one done, paid once."""
     overloaded = b'{"type": "error", "error": {"type": "overloaded_error"}}'
     answers = iter([lambda a: a.whole(overloaded, 529, retry_after="3"), lambda a: a.stream(anthropic_stream(10, 2))])
-    with service(_in_turn(answers)) as (url, _), gatewayed(tmp_path / "log", url) as running:
+    with service(in_turn(answers)) as (url, _), gatewayed(tmp_path / "log", url) as running:
         status, body, headers = post(running, "/anthropic/v1/messages", MESSAGE)
         assert (status, body, headers["retry-after"]) == (529, overloaded, "3")
         assert not summarise(tmp_path / "log").tokens.prompt

@@ -84,6 +84,15 @@ def service(script: Script) -> Iterator[tuple[str, list[Answer]]]:
         server.server_close()
 
 
+def in_turn(answers: Iterator[Script]) -> Script:
+    """Each call gets the next answer."""
+
+    def script(answer: Answer) -> None:
+        next(answers)(answer)
+
+    return script
+
+
 @contextlib.contextmanager
 def gatewayed(
     folder: Path, endpoint: str, wire: Wire = "anthropic", *, seconds: float = 60.0, **settings: Any

@@ -171,6 +171,8 @@ def test_named_key_is_passed_and_a_missing_one_refused(
 class Flaky:
     """A sandbox whose walls break the first `faults` times."""
 
+    outlives = False
+
     def __init__(self, faults: int) -> None:
         self.faults, self.inner = faults, LocalSandbox()
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from vvb_resources.benchmark.models import Price, SystemConfig
+from vvb_resources.errors import SandboxError
 from vvb_resources.gateway.calls import GatewaySummary, summarise
 from vvb_resources.gateway.journal import LOG
-from vvb_resources.harnesses.trajectory.reading import read_trajectory
+from vvb_resources.harnesses.trajectory.reading import parser_ids, read_trajectory
 from vvb_resources.harnesses.trajectory.types import Tokens, Trajectory
 from vvb_resources.sandbox.base import SandboxPlace
 from vvb_resources.store.atomic import write_json
@@ -85,6 +86,16 @@ def take_account(
     if read is not None and any(step.tokens for step in read.steps):
         return Account(summary, None, read.totals, read.usd(prices) if read.complete else None)
     return Account(summary, None, None, 0.0 if system.model is None else None)
+
+
+def check_parser(parser: str | None, system_id: str) -> None:
+    """Before an hour is spent: can the log that a system promises be read. Raises SandboxError."""
+    if parser is not None and parser not in parser_ids():
+        raise SandboxError(
+            f"no harness {parser!r} whose log can be read",
+            where=f"system {system_id}",
+            remedy=f"set `parser` to one of: {', '.join(parser_ids())}",
+        )
 
 
 def _trajectory(out: Path, parser: str | None, stdout_is_log: bool) -> Trajectory | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vvb_assets.rollouts.account import gateway_folder, gateway_summary, take_account
+from vvb_assets.rollouts.account import check_parser, gateway_folder, gateway_summary, take_account
 from vvb_assets.rollouts.faults import END_RULES, EndKind, end_kind
 from vvb_assets.rollouts.history import past_attempts, write_attempt
 from vvb_assets.rollouts.laying_out import lay_out, passed_keys
@@ -22,6 +22,7 @@ from vvb_resources.benchmark.digests import task_digest
 from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import BenchmarkConfig, Price, SandboxPolicy, SystemConfig
 from vvb_resources.errors import SandboxError
+from vvb_resources.gateway.process import outliving_gateway
 from vvb_resources.gateway.running import gateway
 from vvb_resources.harnesses.base import Harness, Launch, LaunchContext, ModelAccess, get_harness
 from vvb_resources.sandbox.base import (
@@ -223,6 +224,7 @@ def _attempt(job: _Job, place: SandboxPlace, attempt: int) -> tuple[Card, Sandbo
         point, access = _model(job, place, deadline, stack)
         told = policy.model_copy(update={"memory_mb": view.memory_mb or policy.memory_mb})
         launch = job.harness.launch(LaunchContext(system, INSTRUCTION, view, access, deadline))
+        check_parser(launch.parser, system.id)
         brief = brief_files(job.task.spec, job.task.prompt, told, deadline, view.tools)
         card = Card(
             system.id,
@@ -277,8 +279,11 @@ def _model(
     settings = gateway_settings(job.system, wire, job.policy, job.prices, deadline)
     point = stack.enter_context(job.walls.gateway(place, job.policy))
     gateway_folder(place).mkdir()
-    running = stack.enter_context(gateway(settings, point, gateway_folder(place)))
-    return point, ModelAccess(running.base_url, settings.token)
+    if job.walls.outlives:
+        url = stack.enter_context(outliving_gateway(settings, point, gateway_folder(place), place))
+    else:
+        url = stack.enter_context(gateway(settings, point, gateway_folder(place))).base_url
+    return point, ModelAccess(url, settings.token)
 
 
 def _keep_log(log: str | None, place: SandboxPlace) -> None:
