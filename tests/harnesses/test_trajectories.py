@@ -102,6 +102,31 @@ def test_nothing_is_never_a_silent_zero(harness: str, tmp_path: Path) -> None:
     assert (found.complete, found.steps) == (False, ())
 
 
+# Two answers each, billed by tests/standin/scripted.py: (prompt, cached, cache writes, output, reasoning).
+SCRIPTED = {
+    "claude_code": (2 * 3240 - 200, 3000, 3200, 120, 0),
+    "codex": (2 * 4200, 4000, 0, 180, 50),
+    "gemini_cli": (2 * 5000, 4500, 0, 180, 40),
+    "kimi_code": (2 * 2000, 1500, 0, 100, 0),
+    "qwen_code": (2 * 2000, 1500, 0, 100, 20),
+}
+
+
+@pytest.mark.parametrize("harness", SCRIPTED)
+def test_logs_of_todays_programs_show_every_cut(harness: str, tmp_path: Path) -> None:
+    """Whole, with the tokens that were billed; and not complete after any of their lines but the last that matters."""
+    lines = lines_of(f"{harness}_scripted")
+    found = read(harness, b"".join(lines), tmp_path)
+    assert tuple(getattr(found.totals, kind) for kind in type(found.totals).model_fields) == SCRIPTED[harness]
+    assert (found.complete, found.problems, found.tool_calls) == (True, (), 1)
+    agent = [step for step in found.steps if step.source == "agent"]
+    assert [step.requests for step in agent] == [1, 1]
+    assert [result.error for result in agent[0].results] == [False]
+    assert agent[1].message == "The video lies in delivery/; it was rendered and not looked at."
+    answer = max(number for number, line in enumerate(lines) if b"rendered and not looked at" in line)
+    assert [n for n in range(answer) if read(harness, b"".join(lines[:n]), tmp_path).complete] == []
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -115,13 +140,14 @@ def paths_of(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [at, *(path for key, part in inner for path in paths_of(part, (*at, key)))]
 
 
-@pytest.mark.parametrize("harness", FOUR)
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("log", [*FOUR, *(f"{harness}_scripted" for harness in SCRIPTED)])
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_a_value_of_any_other_type_is_no_crash(
-    harness: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    log: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    lines = [json.loads(line) for line in lines_of(harness)]
+    harness = log.removesuffix("_scripted")
+    lines = [json.loads(line) for line in lines_of(log)]
     for number in data.draw(st.lists(st.integers(0, len(lines) - 1), min_size=1, max_size=4)):
         path = data.draw(st.sampled_from(paths_of(lines[number])))
         junk = data.draw(JSON)

@@ -82,6 +82,7 @@ def made_of(record: RolloutRecord) -> Made:
             "files": len(record.files),
             "usd": record.usd,
             "kind": record.kind,
+            "origin": f"{record.origin.kind}: {record.origin.path}" if record.origin else None,
             "attempts": record.attempts,
             "history": [f"{a.kind}: {a.why} ({a.run})" for a in record.history],
             "tokens": record.usage.model_dump() if record.usage else None,
@@ -96,18 +97,23 @@ def made_of(record: RolloutRecord) -> Made:
         },
         checks={
             "ended_by_itself": {
-                "passed": record.imported or record.ended == "self",
+                "passed": record.ended == "self" or (record.imported and record.ended is None),
                 "severity": "WARN",
-                "description": (
-                    "imported: how it ended is not known"
-                    if record.seconds is None
-                    else f"ended: {record.ended} after {record.seconds:.1f} s of {record.deadline_s:g} s"
-                ),
+                "description": _ending(record),
             },
             "usage_agrees": _usage_agrees(record),
             "comparable": _comparable(record),
         },
     )
+
+
+def _ending(record: RolloutRecord) -> str:
+    """How the run ended, as far as it is known, in words."""
+    if record.ended is None:
+        return "imported: how it ended is not known"
+    took = "" if record.seconds is None else f" after {record.seconds:.1f} s"
+    of = "" if record.deadline_s is None else f" of {record.deadline_s:g} s"
+    return f"{'imported; ' if record.imported else ''}ended: {record.ended}{took}{of}"
 
 
 def _usage_agrees(record: RolloutRecord) -> dict[str, Any]:

@@ -70,14 +70,31 @@ class Usage(Record):
         return cls(**{f"{kind}_tokens": count for kind, count in tokens.model_dump().items()}) if tokens else None
 
 
+class Origin(Record):
+    """Where an imported delivery came from, and what its maker said of the run; null where it said nothing."""
+
+    kind: Literal["folder", "harbor"]
+    path: str
+    run: str | None = None
+    agent: str | None = None
+    agent_version: str | None = None
+    model: str | None = None
+    exception: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    reported_usd: float | None = None
+
+
 class RolloutRecord(Record):
     """`record.json` of a rollout. Times are Unix seconds and seconds; null is unknown, never zero.
 
-    `attempts` counts this one and those that an infrastructure fault ended before it. `usd` is 0 for a system without
-    a model and null when the price or the usage is unknown. An `imported` delivery was made elsewhere: its times, exit
-    and isolation are unknown. `delivery_digest` is the digest of paths and contents of `files`. `run` names the folder
-    that the agent worked in, `kept` the finished video that took the place of one cut at the deadline. `kind` is the
-    row of the fault table (faults.py), `history` the attempts before this one that did not count.
+    `attempts` counts this one and those that an infrastructure fault ended before it. `usd` is 0 for a system
+    without a model and null when the price or the usage is unknown. An `imported` delivery was made elsewhere
+    (`origin`): its isolation is unknown, and its times, end and cost are what its maker reported, if anything.
+    `delivery_digest` is the digest of paths and contents of `files`. `run` names the folder that the agent worked
+    in, `kept` the finished video that took the place of one cut at the deadline. `kind` is the row of the fault
+    table (faults.py), `history` the attempts before this one that did not count.
     """
 
     version: Literal[1] = 1
@@ -109,6 +126,7 @@ class RolloutRecord(Record):
     history: tuple[Attempt, ...] = ()
     trajectory: TrajectorySummary | None = None
     gateway: GatewaySummary | None = None
+    origin: Origin | None = None
 
 
 def video_record(delivery: Path) -> VideoRecord:
