@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from vvb_resources.sandbox.base import (
     SandboxRequest,
     WallsError,
 )
-from vvb_resources.sandbox.environment import INSTRUCTION, brief_files
+from vvb_resources.sandbox.environment import DEADLINE_VARIABLE, INSTRUCTION, brief_files
 from vvb_resources.sandbox.tts import COMMAND_VARIABLE
 from vvb_resources.store.digests import digest_file, digest_value
 
@@ -125,10 +126,11 @@ def run_attempt(job: Job, place: SandboxPlace, attempt: int) -> tuple[Card, Sand
         )
         _prepared(lambda: _write(place, card, launch), place)
         speech = {COMMAND_VARIABLE: json.dumps(policy.tts)} if policy.tts else {}
+        own = {DEADLINE_VARIABLE: str(math.floor(deadline)), **speech}
         request = SandboxRequest(
             place=place,
             command=launch.argv,
-            env={**view.environment, **speech, **launch.env, **job.keys},
+            env={**view.environment, **own, **launch.env, **job.keys},
             policy=policy,
             deadline=deadline,
             keep=() if launch.log is None else (launch.log,),
