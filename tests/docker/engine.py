@@ -127,12 +127,15 @@ class Engine:
 
     def _build(self, tag: str, harnesses: str) -> None:
         """Build an image unless the engine's data have one of the same recipe."""
+        name = tag.split("/")[1].split(":", maxsplit=1)[0]
         sources = [*sorted((CHECKOUT / "deploy" / "sandbox").rglob("*")), CHECKOUT / "vvb_resources/sandbox/tts.py"]
         text = b"".join(path.read_bytes() for path in sources if path.is_file() and path.stem != "full")
-        recipe = f"{RECIPE}:{hashlib.sha256(text + harnesses.encode()).hexdigest()[:16]}"
+        recipe = f"{RECIPE}-{name}:{hashlib.sha256(text + harnesses.encode()).hexdigest()[:16]}"
         if not self.docker("images", "--quiet", recipe).strip():
             options = build_options(tag, harnesses)
             self._run([CHECKOUT / "deploy/sandbox/build", *options, "--", "--network", "host"])
+            for other in self.docker("images", "--format", "{{.Repository}}:{{.Tag}}", f"{RECIPE}-{name}").split():
+                self.docker("rmi", other)  # of an earlier recipe
             self.docker("tag", tag, recipe)
             self.clear()
         self.docker("tag", recipe, tag)

@@ -124,7 +124,7 @@ def test_a_run_that_was_given_other_things_is_not_taken_up(docker: Engine, tmp_p
 
 
 def test_a_run_that_lost_its_gateway_is_an_infrastructure_fault(docker: Engine, tmp_path: Path) -> None:
-    """The gateway lives in the platform: what an agent does after its death says nothing about the agent."""
+    """What an agent does without the gateway that it was given says nothing about the agent."""
     code = f"""
 import time
 from pathlib import Path
@@ -145,7 +145,7 @@ with sandbox.gateway(place, policy) as point:
     process.kill()
     process.wait()
     place = SandboxPlace(tmp_path / "state" / "a--B--1")
-    with pytest.raises(WallsError, match="killed while the agent still needed its model gateway"):
+    with pytest.raises(WallsError, match="the agent lost its way to the model gateway"):
         resume(place)
     assert docker.left_over() == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from vvb_resources.benchmark.digests import task_digest
 from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import Price, SandboxPolicy, SystemConfig
 from vvb_resources.errors import SandboxError
+from vvb_resources.gateway.process import outliving_gateway
 from vvb_resources.gateway.running import gateway
 from vvb_resources.harnesses.base import Harness, Launch, LaunchContext, ModelAccess
 from vvb_resources.sandbox.base import (
@@ -29,7 +31,7 @@ from vvb_resources.sandbox.base import (
     SandboxRequest,
     WallsError,
 )
-from vvb_resources.sandbox.environment import INSTRUCTION, brief_files
+from vvb_resources.sandbox.environment import DEADLINE_VARIABLE, INSTRUCTION, brief_files
 from vvb_resources.sandbox.tts import COMMAND_VARIABLE
 from vvb_resources.store.digests import digest_file, digest_value
 
@@ -124,10 +126,11 @@ def run_attempt(job: Job, place: SandboxPlace, attempt: int) -> tuple[Card, Sand
         )
         _prepared(lambda: _write(place, card, launch), place)
         speech = {COMMAND_VARIABLE: json.dumps(policy.tts)} if policy.tts else {}
+        own = {DEADLINE_VARIABLE: str(math.floor(deadline)), **speech}
         request = SandboxRequest(
             place=place,
             command=launch.argv,
-            env={**view.environment, **speech, **launch.env, **job.keys},
+            env={**view.environment, **own, **launch.env, **job.keys},
             policy=policy,
             deadline=deadline,
             keep=() if launch.log is None else (launch.log,),
@@ -164,5 +167,8 @@ def _model(
     settings = gateway_settings(job.system, wire, job.policy, job.prices, deadline)
     point = stack.enter_context(job.walls.gateway(place, job.policy))
     gateway_folder(place).mkdir()
-    running = stack.enter_context(gateway(settings, point, gateway_folder(place)))
-    return point, ModelAccess(running.base_url, settings.token)
+    if job.walls.outlives:
+        url = stack.enter_context(outliving_gateway(settings, point, gateway_folder(place), place))
+    else:
+        url = stack.enter_context(gateway(settings, point, gateway_folder(place))).base_url
+    return point, ModelAccess(url, settings.token)

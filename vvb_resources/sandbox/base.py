@@ -240,6 +240,11 @@ class Reaped:
 class Sandbox(Protocol):
     """A place to run an agent in. Implementations: `local.LocalSandbox`, `docker.sandbox.DockerSandbox`."""
 
+    @property
+    def outlives(self) -> bool:
+        """Does an agent go on when the platform is killed? Then what serves it has to as well (helpers.py)."""
+        ...
+
     def prepare(self, place: SandboxPlace) -> None:
         """Put the sandbox's own tools into the existing empty folder `place.bin`. Raises SandboxError without them."""
         ...

@@ -50,6 +50,8 @@ NETWORKS = {
 class DockerSandbox:
     """`base.Sandbox` in containers of the engine that DOCKER_HOST names."""
 
+    outlives = True
+
     def __init__(self, policy: SandboxPolicy) -> None:
         """Raises SandboxError when there is no engine, or no image of the policy's name."""
         client = connect()
@@ -112,7 +114,9 @@ class DockerSandbox:
                 links.append([GATEWAY_PORT, f"{LINKS}/{request.gateway.socket.name}"])
             if policy.network == "gateway_and_mirrors":
                 folder = folder or stack.enter_context(link_folder())
-                stack.enter_context(serve_mirrors(folder / PROXY_SOCKET, policy.mirrors, place.logs / "mirrors.jsonl"))
+                log = place.logs / "mirrors.jsonl"
+                socket = folder / PROXY_SOCKET
+                stack.enter_context(serve_mirrors(socket, policy.mirrors, log, place, request.deadline))
                 links.append([PROXY_PORT, f"{LINKS}/{PROXY_SOCKET}"])
                 env.update(proxy_environment(f"http://127.0.0.1:{PROXY_PORT}"))
             ending = Ending(
