@@ -16,6 +16,7 @@ import pytest
 
 from tests.gateway.upstream import KEY, TOKEN, Answer, anthropic_stream, gatewayed, in_turn, post, service
 from vvb_resources.gateway.calls import read_calls, summarise
+from vvb_resources.gateway.hosted import hosted_tools
 from vvb_resources.gateway.journal import LOG, read_events, read_reply, read_request
 from vvb_resources.harnesses.trajectory.types import Tokens
 
@@ -162,11 +163,48 @@ def test_what_is_not_the_agents_is_refused(tmp_path: Path) -> None:
             post(running, "/openai/v1/responses", MESSAGE),
             post(running, "/anthropic/v1/messages/../files", MESSAGE),
             post(running, "/anthropic/v1/messages", b"not json"),
+            post(running, "/anthropic/v1/messages", b'{"model": "video-maker", "model": "m1"}'),
+            post(running, "/anthropic/v1/messages", {**MESSAGE, "tools": [{"type": "web_search_20250305"}]}),
         ]
-    assert [status for status, _, _ in asked] == [401, 403, 404, 404, 404, 400]
+    assert [status for status, _, _ in asked] == [401, 403, 404, 404, 404, 400, 400, 403]
     assert json.loads(asked[1][1])["error"]["type"] == "permission_error"
     assert calls == []
-    assert summarise(tmp_path / "log").refused == {"token": 1, "model": 1, "path": 3, "body": 1}
+    assert summarise(tmp_path / "log").refused == {"token": 1, "model": 1, "path": 3, "body": 2, "tool": 1}
+
+
+def typed(*kinds: str) -> dict[str, Any]:
+    return {"tools": [{"type": kind, "name": "web_search"} for kind in kinds]}
+
+
+@pytest.mark.parametrize(
+    ("wire", "body", "found"),
+    [
+        ("anthropic", {"tools": [{"name": "Bash"}]}, set()),
+        ("anthropic", typed("custom", "bash_20250124", "tool_search_tool_regex_20251119"), set()),
+        ("anthropic", typed("web_fetch_20250910", "code_execution_20250825"), {"web_fetch", "code_execution"}),
+        ("anthropic", {"mcp_servers": [{"url": "https://example.com"}]}, {"mcp"}),
+        ("openai_responses", typed("function", "custom"), set()),
+        ("openai_responses", typed("web_search_preview_2025_03_11"), {"web_search"}),
+        ("openai_responses", {"input": [{"tools": [typed("image_generation")]}]}, {"image_generation"}),
+        ("openai_chat", {"web_search_options": {}}, {"web_search"}),
+        ("openai_chat", typed("function"), set()),
+        ("gemini", {"tools": [{"google_search": {}}, {"urlContext": {}}]}, {"web_search", "web_fetch"}),
+        ("gemini", {"tools": [{"functionDeclarations": []}]}, set()),
+        ("gemini", {"tools": 5}, set()),
+    ],
+)
+def test_tools_that_the_service_runs_are_told_from_the_harnesss(wire: Any, body: Any, found: set[str]) -> None:
+    """Type names as the services' references have them."""
+    assert hosted_tools(wire, body) == found
+
+
+def test_a_hosted_tool_may_be_allowed(tmp_path: Path) -> None:
+    body = {**MESSAGE, "tools": [{"type": "web_search_20250305", "name": "web_search"}]}
+    allowed = frozenset({"web_search"})
+    script = lambda a: a.stream(anthropic_stream(1, 1))  # noqa: E731
+    with service(script) as (url, calls), gatewayed(tmp_path / "log", url, hosted_tools=allowed) as running:
+        assert post(running, "/anthropic/v1/messages", body)[0] == 200
+    assert len(calls) == 1
 
 
 def test_errors_of_the_service_pass_and_are_counted(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from vvb_resources.benchmark.models import Price, SandboxPolicy, SystemConfig, Wire
 from vvb_resources.errors import SandboxError
-from vvb_resources.gateway.server import GatewaySettings
+from vvb_resources.gateway.settings import GatewaySettings
 
 KEYS: dict[Wire, str] = {
     "anthropic": "ANTHROPIC_API_KEY",
@@ -52,5 +52,6 @@ def gateway_settings(
         deadline=deadline,
         endpoint=system.endpoint,
         usd=policy.usd,
+        hosted_tools=frozenset(system.hosted_tools),
         prices=prices,
     )

@@ -13,7 +13,7 @@ from vvb_resources.harnesses.trajectory.types import Tokens, total
 Outcome = Literal["done", "error", "unreachable", "cut_by_service", "cut_by_agent", "cut_by_end"]
 """done: a reply of status 2xx, whole; error: another status, or an error inside a stream; unreachable: no reply;
 cut_by_*: the reply broke off, and who ended it (the service, the agent, or the end of the run)."""
-WhyRefused = Literal["token", "path", "model", "deadline", "spend", "size", "body"]
+WhyRefused = Literal["token", "path", "model", "tool", "deadline", "spend", "size", "body"]
 
 
 class Call(BaseModel):

@@ -13,7 +13,7 @@ from typing import Any
 from vvb_resources.benchmark.models import Price
 from vvb_resources.errors import SandboxError
 from vvb_resources.gateway.running import Gateway
-from vvb_resources.gateway.server import GatewaySettings
+from vvb_resources.gateway.settings import GatewaySettings
 from vvb_resources.sandbox.base import GatewayPoint, SandboxPlace
 from vvb_resources.sandbox.helpers import LINGER_S, helper, serve
 
