@@ -127,6 +127,37 @@ def test_logs_of_todays_programs_show_every_cut(harness: str, tmp_path: Path) ->
     assert [n for n in range(answer) if read(harness, b"".join(lines[:n]), tmp_path).complete] == []
 
 
+def test_antigravity_adds_what_was_read_from_the_cache(tmp_path: Path) -> None:
+    """The largest usage of a step counts; cache reads are not in the input. 100+900, 150+1000 in; 20, 30 out."""
+    call = {"name": "run_command", "args": {"command": "ls"}}
+    small, one = ({"input_tokens": 100, "cache_read_tokens": 900, "output_tokens": n} for n in (5, 20))
+    two = {"input_tokens": 150, "cache_read_tokens": 1000, "output_tokens": 30}
+    events = [
+        {"step_update": {"step_index": 0, "type": "USER_INPUT", "content": "Do it."}},
+        {"step_update": {"step_index": 1, "type": "PLANNER_RESPONSE", "usage": small}},
+        {
+            "step_update": {
+                "step_index": 1,
+                "type": "PLANNER_RESPONSE",
+                "content": "a",
+                "tool_calls": [call],
+                "usage": one,
+            }
+        },
+        {"step_update": {"step_index": 2, "type": "PLANNER_RESPONSE", "content": "done", "usage": two}},
+        {"type": "result", "result": {"usage": {"input_tokens": 250, "cache_read_tokens": 1900, "output_tokens": 50}}},
+    ]
+    lines = [json.dumps(event).encode() + b"\n" for event in events]
+    found = read("antigravity", b"".join(lines), tmp_path)
+    assert (found.totals.prompt, found.totals.cached, found.totals.output) == (2150, 1900, 50)
+    assert (found.complete, found.problems, found.tool_calls) == (True, (), 1)
+    assert [step.source for step in found.steps] == ["user", "agent", "agent"]
+    for number in range(len(lines)):
+        assert not read("antigravity", b"".join(lines[:number]), tmp_path).complete
+    lost = read("antigravity", b"".join(lines[:3] + lines[4:]), tmp_path)
+    assert lost.problems == ("the total of tokens differs from the sum over the steps",)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

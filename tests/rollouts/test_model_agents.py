@@ -206,6 +206,38 @@ def test_accounts_that_differ_are_a_red_check(run: Run, tmp_path: Path, told: in
     assert (tmp_path / "out-1/trajectory.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("asked", "passed"), [(None, True), ("0.2.1", True), ("0.2", True), ("0.3", False), ("0.2.10", False)]
+)
+def test_another_version_of_the_harness_is_noticed(run: Run, asked: str | None, passed: bool) -> None:
+    record = run(good, "asked(1)" + LOG % 600, log="session.jsonl", parser="dsh", harness_version=asked)
+    assert record.trajectory is not None
+    ran = record.trajectory.model_copy(update={"harness_version": "0.2.1"})
+    check = made_of(record.model_copy(update={"trajectory": ran})).checks["harness_version"]
+    assert (check["passed"], check["severity"]) == (passed, "WARN")
+
+
+@pytest.mark.parametrize(("ended", "kept"), [("self", True), ("error", False)])
+def test_a_run_whose_platform_was_killed(run: Run, tmp_path: Path, ended: str, kept: bool) -> None:
+    """Its gateway is gone with the platform: one that had ended by itself stands, another is made again, known of."""
+    with service(good) as (url, _):
+        first = run(good, "asked(1)", endpoint=url)
+        assert first.run is not None
+        place = tmp_path / "state" / first.run
+        log = place / "gateway" / "log.jsonl"
+        log.write_text("".join(line for line in log.read_text().splitlines(True) if '"close"' not in line))
+        outcome = json.loads((place / "sandbox_outcome.json").read_text())
+        code = 0 if ended == "self" else 1
+        (place / "sandbox_outcome.json").write_text(json.dumps({**outcome, "ended": ended, "exit_code": code}))
+        card = json.loads((place / "rollout.json").read_text())
+        card["mark"]["boot"] = "another boot"
+        (place / "rollout.json").write_text(json.dumps(card))
+        second = run(good, "asked(1)", endpoint=url)
+    assert (second.run == first.run) is kept
+    assert [attempt.kind for attempt in second.history] == ([] if kept else ["interrupted"])
+    assert second.kind == "self"
+
+
 def summary(**fields: Any) -> GatewaySummary:
     whole: dict[str, Any] = {
         **dict.fromkeys(("calls", "done", "cut", "failed"), 0),

@@ -34,6 +34,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             checks=(
                 ("ended_by_itself", "The agent ended its turn before the deadline."),
                 ("usage_agrees", "The gateway's token totals and those of the harness's own log are the same."),
+                ("harness_version", "The harness that ran is the version that the system's file names."),
                 ("comparable", "The run had the CPUs and the memory that the benchmark asks for."),
             ),
         )
@@ -102,6 +103,7 @@ def made_of(record: RolloutRecord) -> Made:
                 "description": _ending(record),
             },
             "usage_agrees": _usage_agrees(record),
+            "harness_version": _harness_version(record),
             "comparable": _comparable(record),
         },
     )
@@ -120,6 +122,15 @@ def _usage_agrees(record: RolloutRecord) -> dict[str, Any]:
     """The check that compares the two accounts of a run's tokens."""
     agrees, figures = agreement(record.trajectory, record.gateway)
     return {"passed": agrees, "severity": "ERROR", "description": figures}
+
+
+def _harness_version(record: RolloutRecord) -> dict[str, Any]:
+    """The check that notices another version of the harness than the file's (`2.1` stands for each `2.1.x`)."""
+    asked, ran = record.harness_version, record.trajectory.harness_version if record.trajectory else None
+    known = asked is not None and ran is not None
+    passed = not known or ran == asked or str(ran).startswith(f"{asked}.")
+    what = f"asked for {asked}, ran {ran}" if known else "not compared: the file or the log names no version"
+    return {"passed": passed, "severity": "WARN", "description": what}
 
 
 def _comparable(record: RolloutRecord) -> dict[str, Any]:

@@ -94,7 +94,8 @@ class RolloutRecord(Record):
     (`origin`): its isolation is unknown, and its times, end and cost are what its maker reported, if anything.
     `delivery_digest` is the digest of paths and contents of `files`. `run` names the folder that the agent worked
     in, `kept` the finished video that took the place of one cut at the deadline. `kind` is the row of the fault
-    table (faults.py), `history` the attempts before this one that did not count.
+    table (faults.py), `history` the attempts before this one that did not count. `harness_version` is the one that
+    the system's file names.
     """
 
     version: Literal[1] = 1
@@ -127,6 +128,7 @@ class RolloutRecord(Record):
     trajectory: TrajectorySummary | None = None
     gateway: GatewaySummary | None = None
     origin: Origin | None = None
+    harness_version: str | None = None
 
 
 def video_record(delivery: Path) -> VideoRecord:

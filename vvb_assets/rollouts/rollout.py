@@ -189,4 +189,5 @@ def _collected(job: Job, outcome: SandboxOutcome, card: Card, place: SandboxPlac
         history=past_attempts(place.root.parent, system.id, job.task.id),
         trajectory=account.trajectory,
         gateway=account.gateway,
+        harness_version=system.harness_version,
     )

@@ -27,7 +27,9 @@ from vvb_resources.gateway.usage import UsageReader
 from vvb_resources.gateway.wires import WIRES, error_body, model_of
 from vvb_resources.judges.pricing import cost_usd
 
-MAX_REQUEST = 64 << 20
+MAX_REQUEST = 32 << 20
+AT_ONCE = 32
+"""Calls that are dealt with at once; further ones wait. With MAX_REQUEST it bounds what an agent can make this hold."""
 MAX_ERROR = 1 << 20
 BLOCK = 1 << 16
 CONNECT_S = 30.0
@@ -88,6 +90,7 @@ class Service:
         self.spending = Spending(settings.usd)
         self.session: ClientSession | None = None
         self.endings: set[asyncio.Task[None]] = set()
+        self.room = asyncio.Semaphore(AT_ONCE)
 
     def app(self) -> web.Application:
         """The application; every path leads to one handler."""
@@ -105,7 +108,11 @@ class Service:
             yield
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """One call from beginning to end."""
+        """One call from beginning to end, as soon as there is room for it."""
+        async with self.room:
+            return await self._handle(request)
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
         try:
             path, billed = self._let_through(request)
             raw = await self._body(request)
