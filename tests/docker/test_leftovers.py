@@ -145,8 +145,11 @@ with sandbox.gateway(place, policy) as point:
     process.kill()
     process.wait()
     place = SandboxPlace(tmp_path / "state" / "a--B--1")
+    links = (place.root / "links").resolve()
+    assert links.is_dir()
     with pytest.raises(WallsError, match="the agent lost its way to the model gateway"):
         resume(place)
+    assert not links.exists()
     assert docker.left_over() == []
 
 

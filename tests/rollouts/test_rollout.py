@@ -248,3 +248,12 @@ def test_the_benchmarks_speech_is_the_agents(tmp_path: Path, task: Task) -> None
     config = make_config(deadline_s=20, tts=["say", "{out}"])
     run_rollout(tmp_path, config, make_system(tmp_path, code), task, tmp_path / "out", tmp_path / "state")
     assert json.loads((tmp_path / "out/logs/stdout.txt").read_text()) == ["say", "{out}"]
+
+
+def test_the_number_of_files_is_the_policys(tmp_path: Path, task: Task) -> None:
+    code = "for n in range(5): open(f'delivery/{n}.txt', 'w').write('x')"
+    (tmp_path / "out").mkdir()
+    config = make_config(deadline_s=20, files=3)
+    record = run_rollout(tmp_path, config, make_system(tmp_path, code), task, tmp_path / "out", tmp_path / "state")
+    assert [file.path for file in record.files] == ["0.txt", "1.txt", "2.txt"]
+    assert [entry.why for entry in record.left_out] == ["more than 3 files"]

@@ -15,7 +15,7 @@ import pytest
 from vvb_resources.errors import SandboxError
 from vvb_resources.sandbox.base import SandboxPlace
 from vvb_resources.sandbox.docker.proxy import serve_mirrors
-from vvb_resources.sandbox.helpers import end_helpers, end_unowned, served_until
+from vvb_resources.sandbox.helpers import end_helpers, end_unowned, link_folder, served_until
 from vvb_resources.sandbox.reaper import alive
 from vvb_resources.store.home import CHECKOUT
 
@@ -110,3 +110,29 @@ def test_a_helper_that_cannot_serve_says_why(place: SandboxPlace, tmp_path: Path
         serve_mirrors(tmp_path / "none" / "m", (), tmp_path / "log", place, time.time() + 60),
     ):
         raise AssertionError("it cannot listen there")
+
+
+def test_a_folder_of_sockets_goes_with_the_run(place: SandboxPlace) -> None:
+    with link_folder(place) as folder:
+        assert (place.root / "links").resolve() == folder
+        assert folder.stat().st_mode & 0o777 == 0o711
+    assert not folder.exists()
+    assert not (place.root / "links").is_symlink()
+
+
+def test_a_killed_platforms_folder_of_sockets_goes_too(place: SandboxPlace) -> None:
+    code = "import os, sys; from pathlib import Path; from vvb_resources.sandbox.base import SandboxPlace\n"
+    code += "from vvb_resources.sandbox.helpers import link_folder\n"
+    code += "with link_folder(SandboxPlace(Path(sys.argv[1]))): os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code, str(place.root)], cwd=CHECKOUT, check=False)
+    folder = (place.root / "links").resolve()
+    assert folder.is_dir()
+    end_helpers(place)
+    assert not folder.exists()
+
+
+def test_a_link_that_leads_elsewhere_is_not_followed(place: SandboxPlace, tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (place.root / "links").symlink_to(tmp_path / "precious")
+    end_helpers(place)
+    assert (tmp_path / "precious").is_dir()

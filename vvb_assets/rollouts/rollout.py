@@ -158,7 +158,8 @@ def _collected(job: Job, outcome: SandboxOutcome, card: Card, place: SandboxPlac
     account = take_account(place, out, system, card.parser, card.stdout_is_log, job.prices)
     delivery = out / "delivery"
     delivery.mkdir()
-    taken = collect(place.delivery, delivery, max_bytes=DISK_FACTOR * policy.file_mb << 20, unlock=True)
+    room = DISK_FACTOR * policy.file_mb << 20
+    taken = collect(place.delivery, delivery, max_bytes=room, max_files=policy.files, unlock=True)
     files, left, digest = file_records(taken)
     return RolloutRecord(
         system=system.id,

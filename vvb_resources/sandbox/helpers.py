@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from vvb_resources.store.atomic import write_json
 LINGER_S = 30.0  # after the run's deadline: by then its container is over, whoever enforced that
 END_S = 5.0
 SLACK_S = 0.5
+LINKS, LINK_PREFIX = "links", "vvb-links-"
 
 
 @contextlib.contextmanager
@@ -70,8 +72,39 @@ def helper(place: SandboxPlace, name: str, module: str, request: dict[str, Any],
             process.stdout.close()
 
 
+@contextlib.contextmanager
+def link_folder(place: SandboxPlace) -> Iterator[Path]:
+    """A folder for sockets, until the context ends, or without us until `end_helpers`.
+
+    Not below the run's folder, which only names it by a link: the path of a socket may have about a hundred bytes.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=LINK_PREFIX))
+    name = place.root / LINKS
+    name.unlink(missing_ok=True)
+    name.symlink_to(folder)
+    folder.chmod(0o711)  # the container's first process may look up a name in it; the sockets are open to it alone
+    try:
+        yield folder
+    finally:
+        _remove_links(place)
+
+
+def _remove_links(place: SandboxPlace) -> None:
+    name = place.root / LINKS
+    if name.is_symlink():
+        folder = Path(os.readlink(name))
+        if folder.name.startswith(LINK_PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
+        name.unlink(missing_ok=True)
+
+
 def end_helpers(place: SandboxPlace) -> None:
     """End every helper of the run in `place` that still lives; each closes its books first if it can."""
+    _end_processes(place)
+    _remove_links(place)
+
+
+def _end_processes(place: SandboxPlace) -> None:
     for path in place.root.glob("helper-*.json"):
         content = _read(path)
         if not _living(content):
