@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import gzip
 import http.client
+import itertools
 import json
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -404,3 +406,37 @@ def test_settings_reach_another_process_whole() -> None:
     assert GatewaySettings.from_json(json.loads(json.dumps(made.as_json()))) == made
     assert KEY not in repr(made)
     assert TOKEN not in repr(made)
+
+
+def test_a_storm_leaves_one_end_for_each_call(tmp_path: Path) -> None:
+    """200 calls, 24 at once; a quarter go away, a quarter meet a broken stream: nothing is lost or doubled."""
+    seen = itertools.count()
+
+    def script(answer: Answer) -> None:
+        broken = next(seen) % 4 == 0
+        answer.stream(anthropic_stream(1000, 50)[: 3 if broken else 6], end=not broken)
+
+    def call(number: int) -> None:
+        if number % 4:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                post(running, "/anthropic/v1/messages", {**MESSAGE, "n": number})
+            return
+        connection = http.client.HTTPConnection("127.0.0.1", running.port or 0, timeout=20)
+        connection.request("POST", "/anthropic/v1/messages", json.dumps(MESSAGE), {"x-api-key": TOKEN})
+        connection.close()
+
+    with service(script) as (url, _), gatewayed(tmp_path / "log", url) as running, ThreadPoolExecutor(24) as pool:
+        list(pool.map(call, range(200)))
+    events = read_events(tmp_path / "log")
+    asked = sorted(event["call"] for event in events if event["event"] == "request")
+    ended = sorted(event["call"] for event in events if event["event"] == "end")
+    assert asked == ended == list(range(1, len(asked) + 1))
+    calls, refused = read_calls(tmp_path / "log")
+    assert refused == {}
+    assert 150 <= len(calls) <= 200  # one that went away before it was read was never a call
+    summary = summarise(tmp_path / "log")
+    assert summary.done + summary.cut + summary.failed == len(calls)
+    assert summary.done >= 50
+    assert summary.tokens == Tokens(prompt=1000 * summary.done, output=50 * summary.done)
+    assert summary.usd == pytest.approx(sum(call.usd or 0 for call in calls))
+    assert {call.outcome for call in calls} <= {"done", "cut_by_service", "cut_by_agent", "cut_by_end"}

@@ -48,16 +48,18 @@ NOT_RETURNED = HOP | {"content-length", "set-cookie"}
 class ForwardedCall:
     """One forwarded call: its state while it runs, and its end, which is written whatever happens."""
 
-    def __init__(self, service: Service, request: web.Request, number: int, model: str | None, billed: bool) -> None:
-        self.service, self.request, self.number, self.model, self.billed = service, request, number, model, billed
+    def __init__(self, service: Service, request: web.Request, model: str | None, billed: bool) -> None:
+        self.service, self.request, self.model, self.billed = service, request, model, billed
+        self.number = 0
         self.outcome: Outcome = "cut_by_end"
         self.status: int | None = None
         self.usage: UsageReader | None = None
         self.bytes, self.digest, self.began = 0, hashlib.sha256(), time.monotonic()
         self.file: ReplyFile | None = None
 
-    async def run(self, path: str, raw: bytes) -> web.StreamResponse:
-        """Forward the request and pass the reply on."""
+    async def run(self, number: int, path: str, raw: bytes) -> web.StreamResponse:
+        """Forward the request, which the log has as `number`, and pass the reply on."""
+        self.number = number
         settings, form = self.service.settings, self.service.format
         headers = {k: v for k, v in self.request.headers.items() if k.lower() not in NOT_FORWARDED}
         headers |= {form.key_header: form.key_prefix + settings.key, "accept-encoding": "identity"}
@@ -87,13 +89,13 @@ class ForwardedCall:
             raise
         except asyncio.CancelledError:
             gone = self.request.transport is None or self.request.transport.is_closing()
-            self._cut("cut_by_agent" if gone and self.status is not None else "cut_by_end")
+            self._cut("cut_by_agent" if gone else "cut_by_end")
             raise
 
     async def _pass_on(self, reply: Any) -> web.StreamResponse:
         self.status = reply.status
         journal = self.service.journal
-        self.file = await asyncio.to_thread(journal.reply, self.number)
+        self.file = journal.reply(self.number)
         await asyncio.to_thread(journal.write, "reply", call=self.number, status=reply.status)
         headers = {k: v for k, v in reply.headers.items() if k.lower() not in NOT_RETURNED}
         if reply.status >= 400:  # an error may repeat the key
@@ -150,8 +152,8 @@ class ForwardedCall:
         if self.request.transport is not None:
             self.request.transport.abort()
 
-    async def finish(self, entry: int) -> None:
-        """Settle the money and write the last event."""
+    async def finish(self, number: int, entry: int) -> None:
+        """Settle the money and write the last event. The call may have ended before it was forwarded."""
         settings = self.service.settings
         tokens = self.usage.tokens if self.usage else None
         if self.outcome in ("error", "unreachable") and tokens is None:
@@ -165,7 +167,7 @@ class ForwardedCall:
         await asyncio.to_thread(
             self.service.journal.write,
             "end",
-            call=self.number,
+            call=number,
             status=self.status,
             outcome=self.outcome,
             bytes=self.bytes,

@@ -57,9 +57,10 @@ class Service:
         return app
 
     async def _client(self, app: web.Application) -> Any:
+        # A connection for each call: one that the service closes while it waits would look like a fault of the service.
         timeout = ClientTimeout(total=None, sock_connect=CONNECT_S)
         async with ClientSession(
-            connector=TCPConnector(limit=64), timeout=timeout, auto_decompress=False, trust_env=True
+            connector=TCPConnector(limit=64, force_close=True), timeout=timeout, auto_decompress=False, trust_env=True
         ) as session:
             self.session = session
             yield
@@ -85,18 +86,23 @@ class Service:
             return web.json_response(
                 error_body(self.settings.wire, refused.status, refused.message), status=refused.status
             )
-        number = await asyncio.to_thread(
-            self.journal.request, raw, method=request.method, path=path, model=model, billed=billed, most_usd=most
+        call = ForwardedCall(self, request, model, billed)
+        writing = asyncio.create_task(
+            asyncio.to_thread(
+                self.journal.request, raw, method=request.method, path=path, model=model, billed=billed, most_usd=most
+            )
         )
-        call = ForwardedCall(self, request, number, model, billed)
         try:
-            return await call.run(path, raw)
+            return await call.run(await asyncio.shield(writing), path, raw)
         finally:
-            # A handler is cancelled when its client goes away; the end of a call is written all the same.
-            ending = asyncio.create_task(call.finish(entry))
+            # A handler is cancelled when its client goes away, at any await; what was begun is written to its end.
+            ending = asyncio.create_task(self._end(call, writing, entry))
             self.endings.add(ending)
             ending.add_done_callback(self.endings.discard)
             await asyncio.shield(ending)
+
+    async def _end(self, call: ForwardedCall, writing: asyncio.Task[int], entry: int) -> None:
+        await call.finish(await writing, entry)
 
     async def ended(self) -> None:
         """Wait until the end of every call is written."""
