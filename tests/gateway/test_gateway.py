@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.upstream import KEY, TOKEN, Answer, anthropic_stream, gatewayed, in_turn, post, service
+from tests.gateway.upstream import KEY, PRICE, TOKEN, Answer, anthropic_stream, gatewayed, in_turn, post, service
 from vvb_resources.gateway.calls import read_calls, summarise
 from vvb_resources.gateway.hosted import hosted_tools
 from vvb_resources.gateway.journal import LOG, read_events, read_reply, read_request
+from vvb_resources.gateway.settings import GatewaySettings
 from vvb_resources.harnesses.trajectory.types import Tokens
 
 MESSAGE: dict[str, Any] = {"model": "m1", "max_tokens": 100, "messages": [{"role": "user", "content": "x"}]}
@@ -386,3 +387,20 @@ def test_a_slow_reader_holds_the_service_back(tmp_path: Path) -> None:
         time.sleep(0.5)
         assert sent == stuck < 60 << 20
         connection.close()
+
+
+def test_settings_reach_another_process_whole() -> None:
+    made = GatewaySettings(
+        wire="gemini",
+        key=KEY,
+        token=TOKEN,
+        models=frozenset({"m1", "m2"}),
+        deadline=1.5,
+        endpoint="http://x",
+        usd=2.0,
+        hosted_tools=frozenset({"web_search"}),
+        prices={"m1": PRICE},
+    )
+    assert GatewaySettings.from_json(json.loads(json.dumps(made.as_json()))) == made
+    assert KEY not in repr(made)
+    assert TOKEN not in repr(made)

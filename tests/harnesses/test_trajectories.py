@@ -91,6 +91,30 @@ def test_two_logs_in_one_file_are_noticed(harness: str, other: str, tmp_path: Pa
     assert found.totals.prompt > 0
 
 
+@pytest.mark.parametrize("harness", FOUR)
+def test_what_two_writers_put_on_one_line_is_read_and_noticed(harness: str, tmp_path: Path) -> None:
+    lines = lines_of(harness)
+    for number in range(len(lines) - 1):
+        joined = [*lines[:number], lines[number].rstrip(b"\n") + lines[number + 1], *lines[number + 2 :]]
+        found = read(harness, b"".join(joined), tmp_path)
+        assert found.totals == read(harness, b"".join(lines), tmp_path).totals
+        assert found.problems == (f"log.jsonl:{number + 1}: 2 objects on one line; several writers may be mixed",)
+
+
+def test_a_log_is_found_by_file_by_folder_and_by_its_older_form(tmp_path: Path) -> None:
+    """Gemini CLI once wrote one document a session, with the messages in a list."""
+    records = [json.loads(line) for line in lines_of("gemini_cli_scripted")]
+    whole = {**records[0], "messages": [record for record in records if "type" in record]}
+    (tmp_path / "chats").mkdir()
+    (tmp_path / "chats" / "session-1.json").write_text(json.dumps(whole, indent=1))
+    for path in (tmp_path, tmp_path / "chats", tmp_path / "chats" / "session-1.json"):
+        assert read_trajectory("gemini_cli", path).totals.prompt == 10000
+    (tmp_path / "chats" / "session-1.json").write_bytes(b"".join(lines_of("gemini_cli_scripted")))
+    assert read_trajectory("gemini_cli", tmp_path).totals.prompt == 10000
+    (tmp_path / "chats" / "session-1.json").write_text(json.dumps(whole, indent=1)[:-500])
+    assert not read_trajectory("gemini_cli", tmp_path).complete
+
+
 @pytest.mark.parametrize("harness", parser_ids())
 def test_nothing_is_never_a_silent_zero(harness: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()

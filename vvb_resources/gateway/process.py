@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from vvb_resources.benchmark.models import Price
 from vvb_resources.errors import SandboxError
 from vvb_resources.gateway.running import Gateway
 from vvb_resources.gateway.settings import GatewaySettings
@@ -30,14 +29,7 @@ def outliving_gateway(
     if point.socket is None:
         raise SandboxError("a gateway that outlives the platform needs a socket", where=str(place.root))
     request = {
-        "wire": settings.wire,
-        "key": settings.key,
-        "token": settings.token,
-        "models": sorted(settings.models),
-        "deadline": settings.deadline,
-        "endpoint": settings.endpoint,
-        "usd": settings.usd,
-        "prices": {name: price.model_dump(mode="json") for name, price in settings.prices.items()},
+        "settings": settings.as_json(),
         "url": point.url,
         "socket": str(point.socket),
         "folder": str(folder),
@@ -49,16 +41,7 @@ def outliving_gateway(
 
 def start(request: dict[str, Any]) -> Callable[[], None]:
     """Listen as the request says; returns what ends that."""
-    settings = GatewaySettings(
-        wire=request["wire"],
-        key=request["key"],
-        token=request["token"],
-        models=frozenset(request["models"]),
-        deadline=request["deadline"],
-        endpoint=request["endpoint"],
-        usd=request["usd"],
-        prices={name: Price.model_validate(price) for name, price in request["prices"].items()},
-    )
+    settings = GatewaySettings.from_json(request["settings"])
     running = Gateway(
         settings, GatewayPoint(url=request["url"], socket=Path(request["socket"])), Path(request["folder"])
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from vvb_resources.benchmark.models import Price, Wire
 
@@ -25,3 +26,15 @@ class GatewaySettings:
     usd: float | None = None
     hosted_tools: frozenset[str] = frozenset()
     prices: Mapping[str, Price] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, with the key: for the standard input of a process that serves the run, never for a file."""
+        simple = {**vars(self), "models": sorted(self.models), "hosted_tools": sorted(self.hosted_tools)}
+        return {**simple, "prices": {name: price.model_dump(mode="json") for name, price in self.prices.items()}}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> GatewaySettings:
+        """What `as_json` gave."""
+        prices = {name: Price.model_validate(price) for name, price in content["prices"].items()}
+        sets = {name: frozenset(content[name]) for name in ("models", "hosted_tools")}
+        return cls(**{**content, **sets, "prices": prices})

@@ -31,7 +31,7 @@ from vvb_resources.harnesses.trajectory.lines import (
 )
 from vvb_resources.harnesses.trajectory.types import Tokens
 
-LOG_FILES = ("**/chats/**/*.jsonl", "**/chats/**/*.json")
+LOG_FILES = ("**/chats/**/*.jsonl", "**/chats/**/*.json", "**/session-*.jsonl", "**/session-*.json")
 ENVELOPE = frozenset({"$set", "$rewindTo", "id", "sessionId"})
 DONE = ("success", "error", "cancelled")
 
