@@ -38,7 +38,8 @@ def tables(platform: Platform) -> set[tuple[str, str | None]]:
     Configuration is not behind it, nor are the human ratings, which follow from the votes alone.
     """
     names = {path.removesuffix("/_") for path in platform.manifests() if path.endswith("/_")}
-    fixed = {"sandbox_policy", "l1_limits", "catalogue", "study_design", "human_votes", "bradley_terry"}
+    fixed = {"sandbox_policy", "l1_limits", "catalogue", "study_design", "speech_model"}
+    fixed |= {"human_votes", "bradley_terry"}
     fixed |= {*(f"{panel}/panel_config" for panel in PANELS)}
     return {(name, None) for name in names - fixed}
 
@@ -80,6 +81,17 @@ def test_a_tolerance_checks_again_and_measures_nothing(starter: Platform) -> Non
         found = stale(starter)
         assert sum(asset == "l1_checks" for asset, _ in found) == 24
         assert not {asset for asset, _ in found} & {"rollout", "l1_measurements"}
+
+
+def test_another_speech_model_measures_again_and_delivers_nothing_anew(starter: Platform) -> None:
+    config = starter.benchmark / "benchmark.yaml"
+    with edited(config, "limits: {}", "speech: {model: not-here.pt}"):
+        plan = starter.json("plan")
+        causes = {(i["asset"], r["input"]) for i in plan["stale"] for r in i["reasons"] if r["expected"]}
+        assert causes == {("speech_model", "file"), ("l1_measurements", "speech_model")}
+        assert sum(item["asset"] == "l1_measurements" for item in plan["stale"]) == 24
+        assert not plan["held"]
+        assert "rollout" not in {item["asset"] for item in plan["stale"]}
 
 
 def test_an_edited_prompt_holds_its_rollouts(starter: Platform) -> None:

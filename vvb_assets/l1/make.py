@@ -10,6 +10,7 @@ from vvb_assets.graph import Made, Node, Workspace, split_run
 from vvb_assets.l1.checks import check_l1
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.media.delivery import find_delivery
+from vvb_resources.media.engines import chosen_model
 from vvb_resources.media.facts import VERSION as FACTS_VERSION
 from vvb_resources.media.facts import MediaFacts
 from vvb_resources.media.measure import measure
@@ -25,7 +26,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             key="l1_measurements",
             stage="l1",
             dims="run",
-            inputs=("rollout",),
+            inputs=("rollout", "speech_model"),
             code_version=f"2, facts {FACTS_VERSION}",
             make=_measure,
             description="Facts of the delivered file from one decode: frames, rate, levels, speech, still spans.",
@@ -59,7 +60,8 @@ def _measure(workspace: Workspace, node: Node, partition: str | None, out: Path)
     delivery = find_delivery(rollout / "delivery")
     work = out / "work"
     work.mkdir()
-    facts = measure(delivery, work, outputs=Outputs(out, sheet=True))
+    model = chosen_model(workspace.benchmark.config.speech.model, workspace.benchmark.root)
+    facts = measure(delivery, work, language_model=model, outputs=Outputs(out, sheet=True))
     shutil.rmtree(work)
     record = facts.to_json()
     write_json(out / "facts.json", record)

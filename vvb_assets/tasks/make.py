@@ -14,6 +14,7 @@ from vvb_assets.graph import Made, Node, Workspace
 from vvb_resources.benchmark import digests
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.benchmark.models import PanelConfig
+from vvb_resources.media.engines import chosen_model, model_identity
 from vvb_resources.store.atomic import write_json
 from vvb_resources.store.digests import digest_value
 
@@ -58,6 +59,13 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             "Tolerances and limits of the program checks.",
             lambda b, p: digests.limits_digest(b.config),
             lambda b, p: b.config.limits.model_dump(mode="json"),
+        ),
+        _source(
+            "speech_model",
+            "none",
+            "The model that names the language of narration: by its weights, wherever they lie.",
+            lambda b, p: digest_value(_speech_model(b, p)),
+            _speech_model,
         ),
         _source(
             "study_design",
@@ -124,6 +132,10 @@ def _task_content(benchmark: Benchmark, partition: str | None) -> dict[str, Any]
         "prompt": task.prompt,
         "assets": [asset.relative_to(task.folder).as_posix() for asset in task.assets],
     }
+
+
+def _speech_model(benchmark: Benchmark, _: str | None) -> dict[str, Any]:
+    return {"model": model_identity(chosen_model(benchmark.config.speech.model, benchmark.root))}
 
 
 def _catalogue(benchmark: Benchmark, _: str | None) -> dict[str, Any]:

@@ -369,6 +369,12 @@ MIRRORS = (
 )
 
 
+class SpeechConfig(Model):
+    """The model that names the language of narration: a multilingual Whisper by name or path (docs/l1.md)."""
+
+    model: Text | None = None
+
+
 class SandboxPolicy(Model):
     """What a rollout may use. Seconds, MiB, counts."""
 
@@ -425,6 +431,7 @@ class BenchmarkConfig(Model):
     title: Text
     version: Text
     limits: L1Limits = L1Limits()
+    speech: SpeechConfig = SpeechConfig()
     sandbox: SandboxPolicy = SandboxPolicy()
     budgets: Budgets = Budgets()
     study: StudyDesign = StudyDesign()

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vvb_resources.errors import MediaError
+from vvb_resources.store.digests import digest_bytes, digest_value
 
 SETTING = "VVB_WHISPER_MODEL"
 FASTER, OPENAI = "faster-whisper", "openai-whisper"
+_MIB = 1 << 20
 
 
 class LanguageModel(Protocol):
@@ -92,10 +94,64 @@ class OpenAIWhisper:
 @lru_cache(maxsize=2)
 def load_model(model: str) -> LanguageModel:
     """The model that `model` names (see the module). Raises MediaError when it cannot be used."""
+    engine, name = _engine(model)
+    return OpenAIWhisper(name) if engine == OPENAI else FasterWhisper(name)
+
+
+def chosen_model(configured: str | None = None, root: Path | None = None) -> str | None:
+    """The model to use: `VVB_WHISPER_MODEL` (where this machine keeps it), else what the benchmark's file names, which
+    may be a path below the benchmark's folder `root`."""
+    if configured and root and (root / configured).exists():
+        configured = str(root / configured)
+    return os.environ.get(SETTING) or configured
+
+
+def model_identity(model: str | None) -> str:
+    """What `model` is, wherever it lies: engine and a digest of its weights; `none`, or `missing` and its name.
+
+    Data version of the graph's `speech_model`. Weights are gigabytes and a plan asks every time: names, sizes, and the
+    first and last MiB of each file stand for them.
+    """
+    if not model:
+        return "none"
+    engine, name = _engine(model)
+    try:
+        place = _weights(engine, name)
+        files = [place] if place.is_file() else sorted(file for file in place.iterdir() if file.is_file())
+        if not files:
+            raise FileNotFoundError(f"no weights in {place}")
+        parts = [(file.name if place.is_dir() else "", file.stat().st_size, _ends(file)) for file in files]
+    except (ImportError, OSError, ValueError):
+        return f"missing {engine} {Path(name).name}"
+    return f"{engine} {Path(name).stem} {digest_value(parts)}"
+
+
+def _engine(model: str) -> tuple[str, str]:
     engine, found, name = model.partition(":")
     if not found or engine not in (FASTER, OPENAI):
-        engine, name = (OPENAI if model.endswith(".pt") else FASTER), model
-    return OpenAIWhisper(name) if engine == OPENAI else FasterWhisper(name)
+        return (OPENAI if model.endswith(".pt") else FASTER), model
+    return engine, name
+
+
+def _weights(engine: str, name: str) -> Path:
+    """Folder or file of the weights. Raises OSError or ValueError when there are none on this machine."""
+    if Path(name).exists():
+        return Path(name)
+    if engine == OPENAI:
+        import whisper
+
+        return _cached(whisper, name)
+    from faster_whisper.utils import download_model
+
+    return Path(download_model(name, local_files_only=True))
+
+
+def _ends(file: Path) -> str:
+    """Digest of the first and last MiB of `file`."""
+    with file.open("rb") as stream:
+        first = stream.read(_MIB)
+        stream.seek(max(0, file.stat().st_size - _MIB))
+        return digest_bytes(first + stream.read(_MIB))
 
 
 def _cached(package: ModuleType, model: str) -> Path:

@@ -6,13 +6,11 @@ without a model the language is unmeasured, with the reason.
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from numpy.typing import NDArray
 
 from vvb_resources.errors import MediaError
-from vvb_resources.media.engines import SETTING, LanguageModel, load_model
+from vvb_resources.media.engines import SETTING, LanguageModel, chosen_model, load_model
 from vvb_resources.media.facts import LanguageFacts, LanguageWindow, Span
 
 RATE = 16_000
@@ -30,9 +28,9 @@ def language_facts(
     """
     if not segments:
         return LanguageFacts(measured=True)
-    chosen = model or os.environ.get(SETTING)
+    chosen = model or chosen_model()
     if not chosen:
-        return LanguageFacts(measured=False, reason=f"no speech model: set {SETTING} to a multilingual Whisper model")
+        return LanguageFacts(measured=False, reason=f"no speech model: name one in benchmark.yaml or {SETTING}")
     try:
         loaded = load_model(chosen) if isinstance(chosen, str) else chosen
     except MediaError as error:
