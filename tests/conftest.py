@@ -8,6 +8,7 @@ ALLOWED = {
     "VVB_REFERENCE is not set": "reference material that a user does not have",
     "no PostgreSQL": "its programs are missing and could not be installed",
     "no Docker engine": "none could be installed or started here; containers alone need it",
+    "no npm": "the vendors' agent programs come from its registry",
 }
 
 

@@ -8,6 +8,7 @@ earlier session that was killed are removed from it first.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import hashlib
 import os
@@ -21,8 +22,11 @@ from pathlib import Path
 from vvb_resources.store.home import CHECKOUT
 
 PROGRAMS = ("dockerd", "containerd", "runc", "debootstrap")
+PR_SET_PDEATHSIG = 1
 SBIN = ":/usr/sbin:/sbin"
-BASE, SMALL, RECIPE = "vvb-test/base:1", "vvb-test/small:1", "vvb-test/recipe"
+BASE, SMALL, AGENTS = "vvb-test/base:1", "vvb-test/small:1", "vvb-test/agents:1"
+RECIPE = "vvb-test/recipe"
+HARNESSES = "claude_code codex gemini_cli"
 CERTIFICATES = Path("/usr/local/share/ca-certificates")  # where Debian keeps what a machine trusts beside its own list
 
 
@@ -83,7 +87,13 @@ class Engine:
         command += ["--bridge", "none", "--iptables=false", "--ip6tables=false"]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, env=self.environment, start_new_session=True, cwd="/"
+                command,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                start_new_session=True,
+                cwd="/",
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - the tests have one thread here
             )
         until = time.monotonic() + 60
         while True:
@@ -107,16 +117,28 @@ class Engine:
 
     def build_small(self) -> None:
         """The reduced image (Python, Node, ffmpeg, speech, no harness) on a base made here. Raises EngineError."""
+        if not self.docker("images", "--quiet", BASE).strip():
+            self._run([CHECKOUT / "deploy/sandbox/base", BASE])
+        self._build(SMALL, "")
+
+    def build_agents(self) -> None:
+        """The reduced image with three harnesses from npm, each a further layer. Raises EngineError."""
+        self._build(AGENTS, HARNESSES)
+
+    def _build(self, tag: str, harnesses: str) -> None:
+        """Build an image unless the engine's data have one of the same recipe."""
+        name = tag.split("/")[1].split(":", maxsplit=1)[0]
         sources = [*sorted((CHECKOUT / "deploy" / "sandbox").rglob("*")), CHECKOUT / "vvb_resources/sandbox/tts.py"]
-        text = b"".join(path.read_bytes() for path in sources if path.is_file())
-        recipe = f"{RECIPE}:{hashlib.sha256(text).hexdigest()[:16]}"
+        text = b"".join(path.read_bytes() for path in sources if path.is_file() and path.stem != "full")
+        recipe = f"{RECIPE}-{name}:{hashlib.sha256(text + harnesses.encode()).hexdigest()[:16]}"
         if not self.docker("images", "--quiet", recipe).strip():
-            if not self.docker("images", "--quiet", BASE).strip():
-                self._run([CHECKOUT / "deploy/sandbox/base", BASE])
-            self._run([CHECKOUT / "deploy/sandbox/build", *build_options(), "--", "--network", "host"])
-            self.docker("tag", SMALL, recipe)
+            options = build_options(tag, harnesses)
+            self._run([CHECKOUT / "deploy/sandbox/build", *options, "--", "--network", "host"])
+            for other in self.docker("images", "--format", "{{.Repository}}:{{.Tag}}", f"{RECIPE}-{name}").split():
+                self.docker("rmi", other)  # of an earlier recipe
+            self.docker("tag", tag, recipe)
             self.clear()
-        self.docker("tag", recipe, SMALL)
+        self.docker("tag", recipe, tag)
 
     def _run(self, command: list[str | Path]) -> str:
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
@@ -149,9 +171,14 @@ class Engine:
         self.lock.close()
 
 
-def build_options() -> list[str]:
-    """Options of deploy/sandbox/build for the reduced image, with the certificates that this machine trusts."""
-    options = ["--base", BASE, "--tag", SMALL, "--parts", "small", "--harnesses", ""]
+def end_with_parent() -> None:
+    """Let this process have SIGTERM when its parent is gone: an engine must not outlive tests that were killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def build_options(tag: str, harnesses: str) -> list[str]:
+    """Options of deploy/sandbox/build for a reduced image, with the certificates that this machine trusts."""
+    options = ["--base", BASE, "--tag", tag, "--parts", "small", "--harnesses", harnesses]
     for certificate in sorted(CERTIFICATES.glob("*.crt")):
         options += ["--certificate", str(certificate)]
     return options

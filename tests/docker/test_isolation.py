@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import socket
@@ -144,8 +145,13 @@ def neighbour() -> Iterator[int]:
 
 def host_addresses() -> list[str]:
     """Addresses under which this machine may be known."""
-    names = {socket.gethostname(), "localhost"}
-    return sorted({info[4][0] for name in names for info in socket.getaddrinfo(name, 80, socket.AF_INET)})
+    found = {"127.0.0.1"}
+    with contextlib.suppress(OSError):  # its own name need not resolve
+        found |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), 80, socket.AF_INET)}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as towards, contextlib.suppress(OSError):
+        towards.connect(("198.51.100.1", 9))  # nothing is sent: the kernel names the address it would send from
+        found.add(towards.getsockname()[0])
+    return sorted(found)
 
 
 def test_without_a_network_nothing_is_reached(run: RunInContainer, neighbour: int) -> None:
@@ -154,6 +160,13 @@ def test_without_a_network_nothing_is_reached(run: RunInContainer, neighbour: in
     outcome, place, _ = run(code)
     assert stdout(place) == "True ['lo']\n"
     assert outcome.isolation.network == "closed"
+
+
+def test_an_open_network_is_the_runs_own_and_goes_with_it(run: RunInContainer, docker: Engine) -> None:
+    code = "import socket; print(sorted(n for _, n in socket.if_nameindex()))"
+    outcome, place, _ = run(code, network="open")
+    assert stdout(place) == "['eth0', 'lo']\n"
+    assert outcome.isolation.network == "open"
 
 
 class Answering(http.server.BaseHTTPRequestHandler):

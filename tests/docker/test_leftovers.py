@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ from vvb_resources.store.home import CHECKOUT
 pytestmark = pytest.mark.xdist_group("docker")
 
 # Each execution leaves its own number in the delivery.
-AGENT = "import os, time\nopen('delivery/executed', 'w').write(os.urandom(8).hex())\ntime.sleep(1.0)\nprint('done')"
+AGENT = "import os, time\nopen('delivery/executed', 'w').write(os.urandom(8).hex())\ntime.sleep(3.0)\nprint('done')"
 BEFORE_THE_AGENT = ("before-volumes", "created")
 
 
@@ -55,13 +56,21 @@ def executions(engine: Engine, folder: Path) -> set[str]:
     return found
 
 
+def wait_for(ready: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not ready():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 # What the next platform clears up before it makes rollouts makes a difference at some steps alone.
 @pytest.mark.parametrize(
     ("step", "settled"), [*((step, True) for step in STEPS), ("sent", False), ("ended", False), ("recorded", False)]
 )
 def test_killed_at(docker: Engine, tmp_path: Path, step: str, settled: bool) -> None:
-    kill_at(tmp_path, step)
-    time.sleep(0.3)
+    agent = AGENT if step in ("sent", "working") else AGENT.replace("3.0", "0.2")
+    kill_at(tmp_path, step, agent)
+    wait_for(lambda: step in BEFORE_THE_AGENT or bool(executions(docker, tmp_path)))
     before = executions(docker, tmp_path)
     assert len(before) == (0 if step in BEFORE_THE_AGENT else 1)
     if settled:
@@ -69,7 +78,7 @@ def test_killed_at(docker: Engine, tmp_path: Path, step: str, settled: bool) -> 
         running = docker.docker("ps", "--quiet")
         assert bool(running.strip()) == (step in ("sent", "working")), "what is over is out, what works goes on"
 
-    record = make(tmp_path, AGENT, 30)
+    record = make(tmp_path, agent, 30)
     assert (record.ended, record.attempts) == ("self", 1)
     after = executions(docker, tmp_path)
     assert len(after) == 1, "the agent was executed once"
@@ -103,7 +112,8 @@ def test_an_agent_without_a_platform_keeps_its_deadline(docker: Engine, tmp_path
 
 
 def test_a_run_that_was_given_other_things_is_not_taken_up(docker: Engine, tmp_path: Path) -> None:
-    kill_at(tmp_path, "working", AGENT.replace("1.0", "20"))
+    kill_at(tmp_path, "working", AGENT.replace("3.0", "20"))
+    wait_for(lambda: bool(executions(docker, tmp_path)))
     before = executions(docker, tmp_path)
     (tmp_path / "agents/sketch/main.py").write_text(AGENT)
     record = make(tmp_path, AGENT, 30)
@@ -114,7 +124,7 @@ def test_a_run_that_was_given_other_things_is_not_taken_up(docker: Engine, tmp_p
 
 
 def test_a_run_that_lost_its_gateway_is_an_infrastructure_fault(docker: Engine, tmp_path: Path) -> None:
-    """The gateway lives in the platform: what an agent does after its death says nothing about the agent."""
+    """What an agent does without the gateway that it was given says nothing about the agent."""
     code = f"""
 import time
 from pathlib import Path
@@ -135,13 +145,16 @@ with sandbox.gateway(place, policy) as point:
     process.kill()
     process.wait()
     place = SandboxPlace(tmp_path / "state" / "a--B--1")
-    with pytest.raises(WallsError, match="killed while the agent still needed its model gateway"):
+    links = (place.root / "links").resolve()
+    assert links.is_dir()
+    with pytest.raises(WallsError, match="the agent lost its way to the model gateway"):
         resume(place)
+    assert not links.exists()
     assert docker.left_over() == []
 
 
 def test_what_nobody_speaks_for_is_removed_and_a_living_run_is_not(docker: Engine, tmp_path: Path) -> None:
-    kill_at(tmp_path, "working", AGENT.replace("1.0", "20"))
+    kill_at(tmp_path, "working", AGENT.replace("3.0", "20"))
     other = tmp_path / "elsewhere" / "state"
     other.mkdir(parents=True)
     assert remove_unclaimed(other, set()) == [], "another data home's"

@@ -1,7 +1,8 @@
-"""`vvb run` with agents in containers, whole and killed in the middle."""
+"""`vvb run` with agents in containers, killed in the middle; test_harnesses.py has a whole one."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.docker.conftest import SIZE
+from tests.docker.conftest import SIZE, processes_with
 from tests.docker.engine import SMALL, Engine
 from tests.e2e.platform import Platform, copy_of_starter
+from tests.standin.scripted import ScriptedModel
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("docker")]
 
@@ -69,17 +71,6 @@ def start_and_kill(platform: Platform, log: Path, ready: Callable[[str], bool]) 
         process.wait()
 
 
-def test_from_container_to_leaderboard(docker: Engine, tmp_path: Path) -> None:
-    platform = platform_of(tmp_path, 0)
-    report = platform.json("run")
-    assert report["failed"] == {}
-    assert report["made"]["rollout"] == 2
-    (row,) = platform.json("leaderboard")["systems"]
-    assert (row["system"], row["delivered"]) == ("clip", 2)
-    assert list((platform.home / "starter" / "sandbox").iterdir()) == []
-    assert platform.json("plan")["stale"] == []
-
-
 def test_killed_while_agents_work_then_again_then_whole(docker: Engine, tmp_path: Path) -> None:
     platform = platform_of(tmp_path, 6)
     start_and_kill(platform, tmp_path / "1.log", lambda _: len(executions(platform, docker)) == 2)
@@ -92,4 +83,58 @@ def test_killed_while_agents_work_then_again_then_whole(docker: Engine, tmp_path
     assert report["failed"] == {}
     assert executions(platform, docker) == first
     assert len([path for path in platform.manifests() if path.startswith("rollout/")]) == 2
+    assert list((platform.home / "starter" / "sandbox").iterdir()) == []
+
+
+CALLER = """
+import json, os, time, urllib.request
+def call():
+    body = {"model": "stand-in", "max_tokens": 99, "messages": [{"role": "user", "content": "go on"}]}
+    headers = {"x-api-key": os.environ["TOKEN"], "content-type": "application/json", "anthropic-version": "2023-06-01"}
+    request = urllib.request.Request(os.environ["BASE_URL"] + "/v1/messages", json.dumps(body).encode(), headers)
+    return json.load(urllib.request.urlopen(request, timeout=20))["content"][0]["text"]
+open("delivery/executed", "w").write(os.urandom(8).hex())
+first = call()
+time.sleep(6)
+open("delivery/calls.txt", "w").write(first + "\\n" + call())
+"""
+MODEL_SYSTEM = """
+id: caller
+name: Caller
+lab: Tests
+harness: generic
+agent: [agents/caller.py]
+command: [python3, "{{agent}}/caller.py"]
+env: {{BASE_URL: "{{base_url}}", TOKEN: "{{token}}"}}
+wire: anthropic
+model: stand-in
+endpoint: {endpoint}
+"""
+
+
+def test_an_agent_keeps_its_model_when_its_platform_is_killed(
+    docker: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gateway outlives the platform too: the run is finished, not repeated, and all of its calls are accounted."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    with ScriptedModel() as model:
+        platform = platform_of(tmp_path, 0)
+        (platform.benchmark / "agents" / "caller.py").write_text(CALLER)
+        (platform.benchmark / "systems" / "clip.yaml").unlink()
+        (platform.benchmark / "systems" / "caller.yaml").write_text(MODEL_SYSTEM.format(endpoint=model.url))
+        settings = platform.benchmark / "benchmark.yaml"
+        settings.write_text(settings.read_text().replace("network: none", "network: gateway"))
+        shutil.rmtree(platform.benchmark / "tasks" / "ORBIT")
+        start_and_kill(platform, tmp_path / "1.log", lambda _: len(model.requests) == 1)
+        first = executions(platform, docker)
+        report = platform.json("run", "--only", "rollouts")
+        assert report["failed"] == {}
+        assert executions(platform, docker) == first, "nobody was executed twice"
+        assert len(model.requests) == 2
+    folder = platform.payload("rollout", "caller|BOUNCE")
+    record = json.loads((folder / "record.json").read_text())
+    assert (record["ended"], record["attempts"], record["history"]) == ("self", 1, [])
+    assert record["gateway"]["calls"] == 2
+    assert len((folder / "delivery" / "calls.txt").read_text().splitlines()) == 2
+    assert processes_with("vvb_resources.gateway.process") == []
     assert list((platform.home / "starter" / "sandbox").iterdir()) == []

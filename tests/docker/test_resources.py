@@ -12,6 +12,7 @@ from tests.docker.engine import Engine
 from tests.sandbox.conftest import make_place
 from vvb_resources.errors import SandboxError
 from vvb_resources.sandbox.base import SandboxRequest
+from vvb_resources.sandbox.collect import collect
 from vvb_resources.sandbox.docker.sandbox import DockerSandbox
 
 pytestmark = pytest.mark.xdist_group("docker")
@@ -75,18 +76,27 @@ def test_an_image_that_is_not_here_is_one_clear_line(docker: Engine) -> None:
 
 
 def test_a_delivery_over_its_bounds_keeps_its_top(run: RunInContainer) -> None:
+    """Sparse files have a size and take no room: ten of 7 MiB are over the bound of four times 8 MiB."""
     code = """
 import os
-os.makedirs("delivery/a/b")
-open("delivery/a/cache.bin", "wb").truncate(1 << 40)  # sparse: it has a size and takes no room
+os.makedirs("delivery/a")
+for n in range(10):
+    open(f"delivery/a/{n}.bin", "wb").truncate(7 << 20)
 open("delivery/video.bin", "wb").write(b"top")
-os.symlink("/etc/passwd", "delivery/link"); os.mkfifo("delivery/pipe")
 """
-    outcome, place, _ = run(code, file_mb=1 << 21)
+    outcome, place, _ = run(code, file_mb=8)
     assert outcome.ended == "self"
     assert (place.delivery / "video.bin").read_bytes() == b"top"
-    big = (place.delivery / "a" / "cache.bin").stat()
-    assert (big.st_size, big.st_blocks) == (1 << 40, 0), "named with its size, not fetched"
+    taken = collect(place.delivery, fresh(place.root / "taken"), max_bytes=32 << 20)
+    assert [file.path for file in taken.files] == ["a/0.bin", "a/1.bin", "a/2.bin", "a/3.bin", "video.bin"]
+    assert {entry.path: entry.why.split(",")[0] for entry in taken.left_out} == {
+        f"a/{n}.bin": f"{7 << 20} bytes" for n in range(4, 10)
+    }
+
+
+def fresh(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def test_odd_entries_come_out_as_what_they_are(run: RunInContainer) -> None:

@@ -5,31 +5,25 @@ from __future__ import annotations
 import contextlib
 import gzip
 import http.client
+import itertools
 import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.gateway.upstream import KEY, TOKEN, Answer, Script, anthropic_stream, gatewayed, post, service
+from tests.gateway.upstream import KEY, PRICE, TOKEN, Answer, anthropic_stream, gatewayed, in_turn, post, service
 from vvb_resources.gateway.calls import read_calls, summarise
+from vvb_resources.gateway.hosted import hosted_tools
 from vvb_resources.gateway.journal import LOG, read_events, read_reply, read_request
+from vvb_resources.gateway.settings import GatewaySettings
 from vvb_resources.harnesses.trajectory.types import Tokens
 
 MESSAGE: dict[str, Any] = {"model": "m1", "max_tokens": 100, "messages": [{"role": "user", "content": "x"}]}
-
-
-def _in_turn(answers: Iterator[Script]) -> Script:
-    """Each call gets the next answer."""
-
-    def script(answer: Answer) -> None:
-        next(answers)(answer)
-
-    return script
 
 
 def everything(folder: Path) -> bytes:
@@ -130,7 +124,7 @@ def test_every_wire_format_is_metered(
 ) -> None:
     """Streamed and whole. Cached tokens are part of the prompt, reasoning is part of the output."""
     answers = iter([lambda a: a.stream(streamed), lambda a: a.whole(json.dumps(whole).encode())])
-    with service(_in_turn(answers)) as (url, calls), gatewayed(tmp_path / "log", url, wire) as running:
+    with service(in_turn(answers)) as (url, calls), gatewayed(tmp_path / "log", url, wire) as running:
         assert post(running, path, body)[1] == b"".join(streamed)
         assert json.loads(post(running, path, body)[1]) == whole
     header = {"gemini": "x-goog-api-key"}.get(wire, "authorization")
@@ -172,18 +166,55 @@ def test_what_is_not_the_agents_is_refused(tmp_path: Path) -> None:
             post(running, "/openai/v1/responses", MESSAGE),
             post(running, "/anthropic/v1/messages/../files", MESSAGE),
             post(running, "/anthropic/v1/messages", b"not json"),
+            post(running, "/anthropic/v1/messages", b'{"model": "video-maker", "model": "m1"}'),
+            post(running, "/anthropic/v1/messages", {**MESSAGE, "tools": [{"type": "web_search_20250305"}]}),
         ]
-    assert [status for status, _, _ in asked] == [401, 403, 404, 404, 404, 400]
+    assert [status for status, _, _ in asked] == [401, 403, 404, 404, 404, 400, 400, 403]
     assert json.loads(asked[1][1])["error"]["type"] == "permission_error"
     assert calls == []
-    assert summarise(tmp_path / "log").refused == {"token": 1, "model": 1, "path": 3, "body": 1}
+    assert summarise(tmp_path / "log").refused == {"token": 1, "model": 1, "path": 3, "body": 2, "tool": 1}
+
+
+def typed(*kinds: str) -> dict[str, Any]:
+    return {"tools": [{"type": kind, "name": "web_search"} for kind in kinds]}
+
+
+@pytest.mark.parametrize(
+    ("wire", "body", "found"),
+    [
+        ("anthropic", {"tools": [{"name": "Bash"}]}, set()),
+        ("anthropic", typed("custom", "bash_20250124", "tool_search_tool_regex_20251119"), set()),
+        ("anthropic", typed("web_fetch_20250910", "code_execution_20250825"), {"web_fetch", "code_execution"}),
+        ("anthropic", {"mcp_servers": [{"url": "https://example.com"}]}, {"mcp"}),
+        ("openai_responses", typed("function", "custom"), set()),
+        ("openai_responses", typed("web_search_preview_2025_03_11"), {"web_search"}),
+        ("openai_responses", {"input": [{"tools": [typed("image_generation")]}]}, {"image_generation"}),
+        ("openai_chat", {"web_search_options": {}}, {"web_search"}),
+        ("openai_chat", typed("function"), set()),
+        ("gemini", {"tools": [{"google_search": {}}, {"urlContext": {}}]}, {"web_search", "web_fetch"}),
+        ("gemini", {"tools": [{"functionDeclarations": []}]}, set()),
+        ("gemini", {"tools": 5}, set()),
+    ],
+)
+def test_tools_that_the_service_runs_are_told_from_the_harnesss(wire: Any, body: Any, found: set[str]) -> None:
+    """Type names as the services' references have them."""
+    assert hosted_tools(wire, body) == found
+
+
+def test_a_hosted_tool_may_be_allowed(tmp_path: Path) -> None:
+    body = {**MESSAGE, "tools": [{"type": "web_search_20250305", "name": "web_search"}]}
+    allowed = frozenset({"web_search"})
+    script = lambda a: a.stream(anthropic_stream(1, 1))  # noqa: E731
+    with service(script) as (url, calls), gatewayed(tmp_path / "log", url, hosted_tools=allowed) as running:
+        assert post(running, "/anthropic/v1/messages", body)[0] == 200
+    assert len(calls) == 1
 
 
 def test_errors_of_the_service_pass_and_are_counted(tmp_path: Path) -> None:
     """A call that the agent tries again is two calls: one failed, one done, paid once."""
     overloaded = b'{"type": "error", "error": {"type": "overloaded_error"}}'
     answers = iter([lambda a: a.whole(overloaded, 529, retry_after="3"), lambda a: a.stream(anthropic_stream(10, 2))])
-    with service(_in_turn(answers)) as (url, _), gatewayed(tmp_path / "log", url) as running:
+    with service(in_turn(answers)) as (url, _), gatewayed(tmp_path / "log", url) as running:
         status, body, headers = post(running, "/anthropic/v1/messages", MESSAGE)
         assert (status, body, headers["retry-after"]) == (529, overloaded, "3")
         assert not summarise(tmp_path / "log").tokens.prompt
@@ -358,3 +389,54 @@ def test_a_slow_reader_holds_the_service_back(tmp_path: Path) -> None:
         time.sleep(0.5)
         assert sent == stuck < 60 << 20
         connection.close()
+
+
+def test_settings_reach_another_process_whole() -> None:
+    made = GatewaySettings(
+        wire="gemini",
+        key=KEY,
+        token=TOKEN,
+        models=frozenset({"m1", "m2"}),
+        deadline=1.5,
+        endpoint="http://x",
+        usd=2.0,
+        hosted_tools=frozenset({"web_search"}),
+        prices={"m1": PRICE},
+    )
+    assert GatewaySettings.from_json(json.loads(json.dumps(made.as_json()))) == made
+    assert KEY not in repr(made)
+    assert TOKEN not in repr(made)
+
+
+def test_a_storm_leaves_one_end_for_each_call(tmp_path: Path) -> None:
+    """200 calls, 24 at once; a quarter go away, a quarter meet a broken stream: nothing is lost or doubled."""
+    seen = itertools.count()
+
+    def script(answer: Answer) -> None:
+        broken = next(seen) % 4 == 0
+        answer.stream(anthropic_stream(1000, 50)[: 3 if broken else 6], end=not broken)
+
+    def call(number: int) -> None:
+        if number % 4:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                post(running, "/anthropic/v1/messages", {**MESSAGE, "n": number})
+            return
+        connection = http.client.HTTPConnection("127.0.0.1", running.port or 0, timeout=20)
+        connection.request("POST", "/anthropic/v1/messages", json.dumps(MESSAGE), {"x-api-key": TOKEN})
+        connection.close()
+
+    with service(script) as (url, _), gatewayed(tmp_path / "log", url) as running, ThreadPoolExecutor(24) as pool:
+        list(pool.map(call, range(200)))
+    events = read_events(tmp_path / "log")
+    asked = sorted(event["call"] for event in events if event["event"] == "request")
+    ended = sorted(event["call"] for event in events if event["event"] == "end")
+    assert asked == ended == list(range(1, len(asked) + 1))
+    calls, refused = read_calls(tmp_path / "log")
+    assert refused == {}
+    assert 150 <= len(calls) <= 200  # one that went away before it was read was never a call
+    summary = summarise(tmp_path / "log")
+    assert summary.done + summary.cut + summary.failed == len(calls)
+    assert summary.done >= 50
+    assert summary.tokens == Tokens(prompt=1000 * summary.done, output=50 * summary.done)
+    assert summary.usd == pytest.approx(sum(call.usd or 0 for call in calls))
+    assert {call.outcome for call in calls} <= {"done", "cut_by_service", "cut_by_agent", "cut_by_end"}

@@ -14,7 +14,7 @@ from typing import Any
 
 from vvb_resources.benchmark.models import Price, Wire
 from vvb_resources.gateway.running import Gateway, gateway
-from vvb_resources.gateway.server import GatewaySettings
+from vvb_resources.gateway.settings import GatewaySettings
 from vvb_resources.sandbox.base import GatewayPoint
 
 KEY, TOKEN = "sk-the-real-key-0123456789", "run-token-abc"
@@ -82,6 +82,15 @@ def service(script: Script) -> Iterator[tuple[str, list[Answer]]]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def in_turn(answers: Iterator[Script]) -> Script:
+    """Each call gets the next answer."""
+
+    def script(answer: Answer) -> None:
+        next(answers)(answer)
+
+    return script
 
 
 @contextlib.contextmanager

@@ -91,6 +91,30 @@ def test_two_logs_in_one_file_are_noticed(harness: str, other: str, tmp_path: Pa
     assert found.totals.prompt > 0
 
 
+@pytest.mark.parametrize("harness", FOUR)
+def test_what_two_writers_put_on_one_line_is_read_and_noticed(harness: str, tmp_path: Path) -> None:
+    lines = lines_of(harness)
+    for number in range(len(lines) - 1):
+        joined = [*lines[:number], lines[number].rstrip(b"\n") + lines[number + 1], *lines[number + 2 :]]
+        found = read(harness, b"".join(joined), tmp_path)
+        assert found.totals == read(harness, b"".join(lines), tmp_path).totals
+        assert found.problems == (f"log.jsonl:{number + 1}: 2 objects on one line; several writers may be mixed",)
+
+
+def test_a_log_is_found_by_file_by_folder_and_by_its_older_form(tmp_path: Path) -> None:
+    """Gemini CLI once wrote one document a session, with the messages in a list."""
+    records = [json.loads(line) for line in lines_of("gemini_cli_scripted")]
+    whole = {**records[0], "messages": [record for record in records if "type" in record]}
+    (tmp_path / "chats").mkdir()
+    (tmp_path / "chats" / "session-1.json").write_text(json.dumps(whole, indent=1))
+    for path in (tmp_path, tmp_path / "chats", tmp_path / "chats" / "session-1.json"):
+        assert read_trajectory("gemini_cli", path).totals.prompt == 10000
+    (tmp_path / "chats" / "session-1.json").write_bytes(b"".join(lines_of("gemini_cli_scripted")))
+    assert read_trajectory("gemini_cli", tmp_path).totals.prompt == 10000
+    (tmp_path / "chats" / "session-1.json").write_text(json.dumps(whole, indent=1)[:-500])
+    assert not read_trajectory("gemini_cli", tmp_path).complete
+
+
 @pytest.mark.parametrize("harness", parser_ids())
 def test_nothing_is_never_a_silent_zero(harness: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
@@ -100,6 +124,62 @@ def test_nothing_is_never_a_silent_zero(harness: str, tmp_path: Path) -> None:
         assert found.usd({}) is None
     found = read_trajectory(harness, tmp_path / "empty")
     assert (found.complete, found.steps) == (False, ())
+
+
+# Two answers each, billed by tests/standin/scripted.py: (prompt, cached, cache writes, output, reasoning).
+SCRIPTED = {
+    "claude_code": (2 * 3240 - 200, 3000, 3200, 120, 0),
+    "codex": (2 * 4200, 4000, 0, 180, 50),
+    "gemini_cli": (2 * 5000, 4500, 0, 180, 40),
+    "kimi_code": (2 * 2000, 1500, 0, 100, 0),
+    "qwen_code": (2 * 2000, 1500, 0, 100, 20),
+}
+
+
+@pytest.mark.parametrize("harness", SCRIPTED)
+def test_logs_of_todays_programs_show_every_cut(harness: str, tmp_path: Path) -> None:
+    """Whole, with the tokens that were billed; and not complete after any of their lines but the last that matters."""
+    lines = lines_of(f"{harness}_scripted")
+    found = read(harness, b"".join(lines), tmp_path)
+    assert tuple(getattr(found.totals, kind) for kind in type(found.totals).model_fields) == SCRIPTED[harness]
+    assert (found.complete, found.problems, found.tool_calls) == (True, (), 1)
+    agent = [step for step in found.steps if step.source == "agent"]
+    assert [step.requests for step in agent] == [1, 1]
+    assert [result.error for result in agent[0].results] == [False]
+    assert agent[1].message == "The video lies in delivery/; it was rendered and not looked at."
+    answer = max(number for number, line in enumerate(lines) if b"rendered and not looked at" in line)
+    assert [n for n in range(answer) if read(harness, b"".join(lines[:n]), tmp_path).complete] == []
+
+
+def test_antigravity_adds_what_was_read_from_the_cache(tmp_path: Path) -> None:
+    """The largest usage of a step counts; cache reads are not in the input. 100+900, 150+1000 in; 20, 30 out."""
+    call = {"name": "run_command", "args": {"command": "ls"}}
+    small, one = ({"input_tokens": 100, "cache_read_tokens": 900, "output_tokens": n} for n in (5, 20))
+    two = {"input_tokens": 150, "cache_read_tokens": 1000, "output_tokens": 30}
+    events = [
+        {"step_update": {"step_index": 0, "type": "USER_INPUT", "content": "Do it."}},
+        {"step_update": {"step_index": 1, "type": "PLANNER_RESPONSE", "usage": small}},
+        {
+            "step_update": {
+                "step_index": 1,
+                "type": "PLANNER_RESPONSE",
+                "content": "a",
+                "tool_calls": [call],
+                "usage": one,
+            }
+        },
+        {"step_update": {"step_index": 2, "type": "PLANNER_RESPONSE", "content": "done", "usage": two}},
+        {"type": "result", "result": {"usage": {"input_tokens": 250, "cache_read_tokens": 1900, "output_tokens": 50}}},
+    ]
+    lines = [json.dumps(event).encode() + b"\n" for event in events]
+    found = read("antigravity", b"".join(lines), tmp_path)
+    assert (found.totals.prompt, found.totals.cached, found.totals.output) == (2150, 1900, 50)
+    assert (found.complete, found.problems, found.tool_calls) == (True, (), 1)
+    assert [step.source for step in found.steps] == ["user", "agent", "agent"]
+    for number in range(len(lines)):
+        assert not read("antigravity", b"".join(lines[:number]), tmp_path).complete
+    lost = read("antigravity", b"".join(lines[:3] + lines[4:]), tmp_path)
+    assert lost.problems == ("the total of tokens differs from the sum over the steps",)
 
 
 JSON = st.recursive(
@@ -115,13 +195,14 @@ def paths_of(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [at, *(path for key, part in inner for path in paths_of(part, (*at, key)))]
 
 
-@pytest.mark.parametrize("harness", FOUR)
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("log", [*FOUR, *(f"{harness}_scripted" for harness in SCRIPTED)])
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_a_value_of_any_other_type_is_no_crash(
-    harness: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    log: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    lines = [json.loads(line) for line in lines_of(harness)]
+    harness = log.removesuffix("_scripted")
+    lines = [json.loads(line) for line in lines_of(log)]
     for number in data.draw(st.lists(st.integers(0, len(lines) - 1), min_size=1, max_size=4)):
         path = data.draw(st.sampled_from(paths_of(lines[number])))
         junk = data.draw(JSON)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.rollouts.conftest import FILM, make_config, make_system
-from vvb_assets.rollouts.record import END_RULES, RolloutRecord
+from vvb_assets.rollouts.faults import END_RULES
+from vvb_assets.rollouts.record import RolloutRecord
 from vvb_assets.rollouts.rollout import release_rollout, run_rollout
 from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import SandboxPolicy
@@ -170,6 +171,8 @@ def test_named_key_is_passed_and_a_missing_one_refused(
 class Flaky:
     """A sandbox whose walls break the first `faults` times."""
 
+    outlives = False
+
     def __init__(self, faults: int) -> None:
         self.faults, self.inner = faults, LocalSandbox()
 
@@ -213,7 +216,11 @@ def test_each_end_is_run_again_or_counts() -> None:
         "timed_out": (False, True),
         "error": (False, True),
         "limit": (False, True),
+        "spend": (False, True),
         "infrastructure": (True, False),
+        "interrupted": (True, False),
+        "model_service": (True, False),
+        "model_key": (False, False),
     }
 
 
@@ -226,9 +233,27 @@ def test_sandbox_kind_that_is_not_here(tmp_path: Path, task: Task, monkeypatch: 
 
 def test_told_deadline_is_the_enforced_one(tmp_path: Path, task: Task) -> None:
     before = time.time()
-    record, out = rollout(tmp_path, task, "pass", seconds=50)
+    record, out = rollout(tmp_path, task, "import os; print(os.environ['VVB_DEADLINE'])", seconds=50)
     text = (out / "brief/ENVIRONMENT.md").read_text()
     told = int(text.split("Deadline (Unix time): ")[1].split("\n")[0])
+    assert (out / "logs/stdout.txt").read_text() == f"{told}\n"
     assert before + 49 <= told <= (record.started_at or 0) + 50
     assert json.loads((out / "record.json").read_text())["deadline_s"] == 50
     assert os.listdir(out / "delivery") == []
+
+
+def test_the_benchmarks_speech_is_the_agents(tmp_path: Path, task: Task) -> None:
+    code = "import os; print(os.environ['VVB_TTS_COMMAND'])"
+    (tmp_path / "out").mkdir()
+    config = make_config(deadline_s=20, tts=["say", "{out}"])
+    run_rollout(tmp_path, config, make_system(tmp_path, code), task, tmp_path / "out", tmp_path / "state")
+    assert json.loads((tmp_path / "out/logs/stdout.txt").read_text()) == ["say", "{out}"]
+
+
+def test_the_number_of_files_is_the_policys(tmp_path: Path, task: Task) -> None:
+    code = "for n in range(5): open(f'delivery/{n}.txt', 'w').write('x')"
+    (tmp_path / "out").mkdir()
+    config = make_config(deadline_s=20, files=3)
+    record = run_rollout(tmp_path, config, make_system(tmp_path, code), task, tmp_path / "out", tmp_path / "state")
+    assert [file.path for file in record.files] == ["0.txt", "1.txt", "2.txt"]
+    assert [entry.why for entry in record.left_out] == ["more than 3 files"]

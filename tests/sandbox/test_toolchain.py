@@ -13,7 +13,7 @@ import pytest
 from tests.sandbox.conftest import make_place
 from vvb_resources.benchmark.models import SandboxPolicy, SystemConfig
 from vvb_resources.errors import SandboxError
-from vvb_resources.harnesses.base import get_harness
+from vvb_resources.harnesses.base import LaunchContext, get_harness
 from vvb_resources.sandbox.base import SandboxRequest, SandboxView
 from vvb_resources.sandbox.local import LocalSandbox
 from vvb_resources.sandbox.toolchain import fill_bin
@@ -65,7 +65,7 @@ def test_generic_harness_fills_each_placeholder_once() -> None:
         log="home/log.jsonl",
         parser="generic",
     )
-    launch = get_harness("generic").launch(system, "Read {python} and go.", VIEW)
+    launch = get_harness("generic").launch(LaunchContext(system, "Read {python} and go.", VIEW, None, 0.0))
     assert launch.argv == ("/py", "/a/main.py", "--json={}", "Read {python} and go.", "{other}")
     assert launch.env == {"CONFIG": "/w/home/config"}
     assert (launch.log, launch.parser) == ("home/log.jsonl", "generic")

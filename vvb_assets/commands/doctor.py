@@ -13,8 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option
+from vvb_assets.rollouts.model_access import key_name
 from vvb_assets.settings import Settings
+from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.errors import VvbError
+from vvb_resources.harnesses.base import get_harness, harness_ids
 from vvb_resources.media.tools import ffmpeg_program
 from vvb_resources.sandbox.bubblewrap import find_bubblewrap
 from vvb_resources.sandbox.docker.engine import engine_version
@@ -96,6 +99,18 @@ def _keys() -> list[dict[str, Any]]:
     return [_row(name, "set" if os.environ.get(name) else "not set", "needed by panels that name it") for name in KEYS]
 
 
+def _gateways(benchmark: Benchmark) -> list[dict[str, Any]]:
+    """For each system whose agent calls a model: has the gateway its key."""
+    rows = []
+    for system in benchmark.systems.values():
+        wire = get_harness(system.harness).wire(system) if system.harness in harness_ids() else None
+        if wire is not None:
+            name = key_name(system, wire)
+            state = "set" if os.environ.get(name) else "not set"
+            rows.append(_row(f"{name} of system {system.id}", state, f"needed by its model gateway ({wire})"))
+    return rows
+
+
 def _places(settings: Settings) -> list[dict[str, Any]]:
     rows = [_row("data home", "ok", str(settings.home))]
     try:
@@ -104,4 +119,4 @@ def _places(settings: Settings) -> list[dict[str, Any]]:
         return [*rows, _row("benchmark", "missing", str(error))]
     b = workspace.benchmark
     sizes = f"{len(b.systems)} systems x {len(b.tasks)} tasks x {len(b.panels)} panels"
-    return [*rows, _row("benchmark", "ok", f"{b.root} ({sizes})")]
+    return [*rows, _row("benchmark", "ok", f"{b.root} ({sizes})"), *_gateways(b)]

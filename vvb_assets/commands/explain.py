@@ -50,6 +50,12 @@ def _show_run(console: Console, found: dict[str, Any]) -> None:
         f"rollout   ended: {facts.get('ended')}; video: {facts.get('video')} {facts.get('video_fault') or ''}"
     )
     console.print(f"          {found['delivery']}")
+    for lost in facts.get("history") or ():
+        console.print(f"          before it, not counted: {escape(lost)}")
+    if facts.get("model calls") is not None:
+        usd = facts.get("usd")
+        cost = "cost not known" if usd is None else f"${usd:.4f}"
+        console.print(f"          {facts['model calls']} model calls, {facts.get('tool calls')} tool calls, {cost}")
     if found["l1"]:
         failed = [
             f"{n} ({c['why']})" for n, c in found["l1"]["checks"].items() if c["applies"] and c["verdict"] != "pass"

@@ -4,21 +4,45 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vvb_assets.rollouts.record import RolloutRecord, file_records, video_record
+from vvb_assets.rollouts.harbor import Trial
+from vvb_assets.rollouts.record import Origin, RolloutRecord, file_records, video_record
 from vvb_resources.errors import SandboxError
 from vvb_resources.sandbox.base import Isolation
 from vvb_resources.sandbox.collect import collect
 from vvb_resources.store.atomic import write_json
 
 MAX_BYTES = 8 << 30
+MAX_LOG_BYTES = 256 << 20
 STATEMENT = "imported: made elsewhere, nothing is known of its walls, times and cost"
 
 
-def import_delivery(source: Path, system_id: str, task_id: str, out: Path) -> RolloutRecord:
+def import_trial(trial: Trial, system_id: str, out: Path) -> RolloutRecord:
+    """Import a trial of a Harbor job: its delivery, and the agent's logs under logs/harness/. See `import_delivery`."""
+    record = import_delivery(trial.delivery, system_id, trial.task, out, trial.origin)
+    record = record.model_copy(
+        update={
+            "ended": trial.ended,
+            "kind": trial.ended,
+            "started_at": trial.started_at,
+            "seconds": trial.seconds,
+            "usd": trial.origin.reported_usd,
+        }
+    )
+    logs = out / "logs" / "harness"
+    logs.mkdir(parents=True)
+    if (trial.folder / "agent").is_dir():
+        collect(trial.folder / "agent", logs, max_bytes=MAX_LOG_BYTES)
+    write_json(out / "record.json", record.model_dump(mode="json"))
+    return record
+
+
+def import_delivery(
+    source: Path, system_id: str, task_id: str, out: Path, origin: Origin | None = None
+) -> RolloutRecord:
     """Copy the delivery folder `source` into the existing empty folder `out` (delivery/, record.json).
 
-    `source` is never changed. A delivery that is odd or lacks its video is a result. Raises SandboxError when `source`
-    is no folder that can be read, or holds `out`.
+    `source` is never changed, and recorded as the origin unless another is given. A delivery that is odd or lacks
+    its video is a result. Raises SandboxError when `source` is no folder that can be read, or holds `out`.
     """
     if source.is_symlink() or not source.is_dir():
         raise SandboxError(
@@ -52,6 +76,7 @@ def import_delivery(source: Path, system_id: str, task_id: str, out: Path) -> Ro
         usage=None,
         usd=None,
         imported=True,
+        origin=origin or Origin(kind="folder", path=str(source.resolve())),
     )
     write_json(out / "record.json", record.model_dump(mode="json"))
     return record

@@ -1,13 +1,17 @@
-"""What is recorded of a rollout, and the one table that says what each kind of end means."""
+"""What is recorded of a rollout."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from vvb_assets.rollouts.account import TrajectorySummary
+from vvb_assets.rollouts.faults import EndKind
+from vvb_assets.rollouts.history import Attempt
+from vvb_resources.gateway.calls import GatewaySummary
+from vvb_resources.harnesses.trajectory.types import Tokens
 from vvb_resources.media.container import check_container
 from vvb_resources.media.delivery import find_delivery
 from vvb_resources.sandbox.base import Ended, Isolation, KeptVideo, Limit, PostMortem, Resources
@@ -15,33 +19,12 @@ from vvb_resources.sandbox.collect import Collected
 from vvb_resources.store.digests import digest_value
 
 VideoState = Literal["present", "absent", "truncated", "unreadable"]
-EndKind = Literal["self", "timed_out", "error", "limit", "infrastructure"]
 
 
 class Record(BaseModel):
     """Strict and immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-@dataclass(frozen=True)
-class EndRule:
-    """Is a run that ended so made again, does it count as the scored run, and on what evidence."""
-
-    retry: bool
-    counts: bool
-    evidence: str
-
-
-# The paper re-runs what an infrastructure fault lost and nothing else. An end whose kind cannot be told from this
-# evidence is an infrastructure fault: blame falls on an agent only with proof.
-END_RULES: dict[EndKind, EndRule] = {
-    "self": EndRule(False, True, "the command's exit code is 0"),
-    "timed_out": EndRule(False, True, "the supervisor killed the agent at the deadline"),
-    "error": EndRule(False, True, "the command's exit code is not 0, or a signal ended it"),
-    "limit": EndRule(False, True, "the supervisor measured memory, processes or disk above the policy"),
-    "infrastructure": EndRule(True, False, "WallsError: the walls or the supervisor failed, or the machine did"),
-}
 
 
 class VideoRecord(Record):
@@ -81,14 +64,38 @@ class Usage(Record):
     output_tokens: int
     reasoning_tokens: int
 
+    @classmethod
+    def of(cls, tokens: Tokens | None) -> Usage | None:
+        """The record of counted tokens; None where nobody counted."""
+        return cls(**{f"{kind}_tokens": count for kind, count in tokens.model_dump().items()}) if tokens else None
+
+
+class Origin(Record):
+    """Where an imported delivery came from, and what its maker said of the run; null where it said nothing."""
+
+    kind: Literal["folder", "harbor"]
+    path: str
+    run: str | None = None
+    agent: str | None = None
+    agent_version: str | None = None
+    model: str | None = None
+    exception: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    reported_usd: float | None = None
+
 
 class RolloutRecord(Record):
     """`record.json` of a rollout. Times are Unix seconds and seconds; null is unknown, never zero.
 
-    `attempts` counts this one and those that an infrastructure fault ended before it. `usd` is 0 for a system without
-    a model and null when the price or the usage is unknown. An `imported` delivery was made elsewhere: its times, exit
-    and isolation are unknown. `delivery_digest` is the digest of paths and contents of `files`. `run` names the folder
-    that the agent worked in, `kept` the finished video that took the place of one cut at the deadline.
+    `attempts` counts this one and those that an infrastructure fault ended before it. `usd` is 0 for a system
+    without a model and null when the price or the usage is unknown. An `imported` delivery was made elsewhere
+    (`origin`): its isolation is unknown, and its times, end and cost are what its maker reported, if anything.
+    `delivery_digest` is the digest of paths and contents of `files`. `run` names the folder that the agent worked
+    in, `kept` the finished video that took the place of one cut at the deadline. `kind` is the row of the fault
+    table (faults.py), `history` the attempts before this one that did not count. `harness_version` is the one that
+    the system's file names.
     """
 
     version: Literal[1] = 1
@@ -116,6 +123,12 @@ class RolloutRecord(Record):
     resources: Resources | None = None
     post_mortem: PostMortem | None = None
     kept: KeptVideo | None = None
+    kind: EndKind | None = None
+    history: tuple[Attempt, ...] = ()
+    trajectory: TrajectorySummary | None = None
+    gateway: GatewaySummary | None = None
+    origin: Origin | None = None
+    harness_version: str | None = None
 
 
 def video_record(delivery: Path) -> VideoRecord:

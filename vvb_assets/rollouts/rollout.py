@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import shutil
-import time
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
-from vvb_assets.rollouts.record import END_RULES, RolloutRecord, file_records, video_record
-from vvb_assets.rollouts.takeover import Card, abandon, drop, left_runs, read_card, release, write_card
-from vvb_resources.benchmark.digests import task_digest
+from vvb_assets.rollouts.account import take_account
+from vvb_assets.rollouts.attempt import Job, given_digest, judge, not_counted, run_attempt
+from vvb_assets.rollouts.faults import end_kind
+from vvb_assets.rollouts.history import past_attempts
+from vvb_assets.rollouts.laying_out import passed_keys
+from vvb_assets.rollouts.record import RolloutRecord, Usage, file_records, video_record
+from vvb_assets.rollouts.takeover import Card, abandon, drop, left_runs, read_card, release
 from vvb_resources.benchmark.loader import Task
-from vvb_resources.benchmark.models import BenchmarkConfig, SandboxPolicy, SystemConfig
-from vvb_resources.errors import SandboxError
-from vvb_resources.harnesses.base import LaunchContext, get_harness
-from vvb_resources.sandbox.base import DISK_FACTOR, Sandbox, SandboxOutcome, SandboxPlace, SandboxRequest, WallsError
+from vvb_resources.benchmark.models import BenchmarkConfig, Price, SandboxPolicy, SystemConfig
+from vvb_resources.harnesses.base import get_harness
+from vvb_resources.sandbox.base import DISK_FACTOR, Sandbox, SandboxOutcome, SandboxPlace, WallsError
 from vvb_resources.sandbox.collect import collect
-from vvb_resources.sandbox.environment import INSTRUCTION, brief_files
+from vvb_resources.sandbox.environment import INSTRUCTION
 from vvb_resources.sandbox.local import LocalSandbox
-from vvb_resources.sandbox.tts import COMMAND_VARIABLE
 from vvb_resources.store.atomic import write_json, write_text
-from vvb_resources.store.digests import digest_file, digest_value
 from vvb_resources.store.trees import remove_tree
 
 ATTEMPTS = 2
@@ -38,26 +36,32 @@ def run_rollout(
     out: Path,
     state_dir: Path,
     sandbox: Sandbox | None = None,
+    prices: Mapping[str, Price] | None = None,
 ) -> RolloutRecord:
-    """Run `system` on `task` and fill the existing empty folder `out`: delivery/, logs/, brief/, record.json.
+    """Run `system` on `task` and fill the existing empty folder `out`: delivery/, logs/, brief/, record.json,
+    and trajectory.json where the harness keeps a log that can be read.
 
     Of the task, only its spec, prompt and assets are used, never its rubric. The agent works in a fresh folder below
     `state_dir`, which stays until `release_rollout` is called for the record: then the rollout is safe elsewhere. A run
     of the same pair whose platform was killed is taken up instead, if it was given the same things. The folder of an
     attempt that an infrastructure fault ended is kept. `sandbox` is the policy's by default. Whatever the agent does is
-    a result. Raises SandboxError when the configuration is at fault, and WallsError when the sandbox fails twice.
+    a result. A harness that calls a model does so through a gateway of its own. `prices` are by model name.
+    Raises SandboxError when the configuration is at fault, and WallsError when the sandbox or the model's service fails
+    twice.
     """
     policy = policy_of(config, system)
     walls = sandbox or make_sandbox(policy)
-    job = _Job(benchmark_root, policy, system, task, walls, _passed_keys(system))
+    job = Job(
+        benchmark_root, policy, system, task, walls, passed_keys(system), get_harness(system.harness), prices or {}
+    )
     lost, taken = _take_up(job, state_dir)
     place, card, outcome = taken or _run(job, state_dir, lost)
     _keep_log(card.log, place)
-    record = _collected(job, outcome, card.attempt, place, out)
+    shutil.copytree(place.logs, out / "logs")
+    record = _collected(job, outcome, card, place, out)
     for name, text in card.brief.items():
         write_text(out / "brief" / name, text)
     write_text(out / "brief" / "instruction.txt", INSTRUCTION + "\n")
-    shutil.copytree(place.logs, out / "logs")
     write_json(out / "record.json", record.model_dump(mode="json"))
     return record
 
@@ -86,137 +90,45 @@ def make_sandbox(policy: SandboxPolicy) -> Sandbox:
     return LocalSandbox()
 
 
-@dataclass(frozen=True)
-class _Job:
-    """What stays the same over the attempts."""
-
-    benchmark_root: Path
-    policy: SandboxPolicy
-    system: SystemConfig
-    task: Task
-    walls: Sandbox
-    keys: dict[str, str]
-
-
 _Over = tuple[SandboxPlace, Card, SandboxOutcome]
 
 
-def _take_up(job: _Job, state_dir: Path) -> tuple[int, _Over | None]:
+def _take_up(job: Job, state_dir: Path) -> tuple[int, _Over | None]:
     """(runs of this pair that were lost with their platform, the one that could be brought to its end or None)."""
-    given, lost = _given(job), 0
+    given, lost = given_digest(job), 0
     for place, card in left_runs(state_dir):
         if (card.system, card.task) != (job.system.id, job.task.id):
             continue
         if card.given == given and card.kind == job.policy.kind:
             try:
                 outcome = job.walls.resume(place)
-            except WallsError:  # an infrastructure fault: the folder stays as evidence
-                outcome, lost = None, card.attempt
-            if outcome is not None:
-                return lost, (place, card, outcome)
+                if outcome is not None:
+                    judge(job, place, outcome)
+                    return lost, (place, card, outcome)
+            except WallsError as error:  # an infrastructure fault: the folder stays as evidence
+                not_counted(job, place, error)
+                lost = card.attempt
             drop(place)
         else:
             abandon(place, card.kind)
     return lost, None
 
 
-def _run(job: _Job, state_dir: Path, lost: int) -> _Over:
+def _run(job: Job, state_dir: Path, lost: int) -> _Over:
     """Fresh attempts until one is no infrastructure fault, at most ATTEMPTS; the folders of the others stay."""
     for attempt in range(1, ATTEMPTS + 1):
         place = SandboxPlace(state_dir.resolve() / f"{job.system.id}--{job.task.id}--{secrets.token_hex(4)}")
         try:
-            return place, *_attempt(job, place, lost + attempt)
-        except WallsError:
+            return place, *run_attempt(job, place, lost + attempt)
+        except WallsError as error:
+            not_counted(job, place, error)
             drop(place)
-            if attempt == ATTEMPTS or not END_RULES["infrastructure"].retry:
+            if attempt == ATTEMPTS:
                 raise
         except BaseException:
             drop(place)
             raise
     raise AssertionError("unreachable: the last attempt returns or raises")
-
-
-def _given(job: _Job) -> str:
-    """Digest of all that the agent is given: a run that was given other things must not stand for this one."""
-    files = {}
-    for entry in job.system.agent:
-        source = job.benchmark_root / entry
-        for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
-            if path.is_file() and "__pycache__" not in path.parts:
-                files[f"{entry}:{path.relative_to(source)}"] = digest_file(path)
-    return digest_value(
-        {
-            "system": job.system.model_dump(mode="json"),
-            "policy": job.policy.model_dump(mode="json"),
-            "task": task_digest(job.task),
-            "agent": files,
-        }
-    )
-
-
-def _attempt(job: _Job, place: SandboxPlace, attempt: int) -> tuple[Card, SandboxOutcome]:
-    """Set up `place`, run the agent in it; returns the run's card and how it ended."""
-    system, task, policy = job.system, job.task, job.policy
-    view = job.walls.view(place)
-    deadline = time.time() + policy.deadline_s
-    launch = get_harness(system.harness).launch(LaunchContext(system, INSTRUCTION, view, None, deadline))
-    try:
-        _lay_out(job.benchmark_root, system, task, place)
-        job.walls.prepare(place)
-        brief = brief_files(task.spec, task.prompt, policy, deadline, view.tools)
-        for name, text in {**brief, **launch.files}.items():
-            target = place.work / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        card = Card(system.id, task.id, policy.kind, attempt, _given(job), launch.log, brief)
-        write_card(place, card)
-    except OSError as error:
-        raise SandboxError(f"the work folder cannot be prepared ({error})", where=str(place.root)) from error
-    speech = {COMMAND_VARIABLE: json.dumps(policy.tts)} if policy.tts else {}
-    request = SandboxRequest(
-        place=place,
-        command=launch.argv,
-        env={**view.environment, **speech, **launch.env, **job.keys},
-        policy=policy,
-        deadline=deadline,
-        keep=() if launch.log is None else (launch.log,),
-    )
-    return card, job.walls.run(request)
-
-
-def _lay_out(benchmark_root: Path, system: SystemConfig, task: Task, place: SandboxPlace) -> None:
-    """Make the folders, the tools, and read-only copies of the task's inputs and the agent's files."""
-    for folder in (place.work, place.delivery, place.work / "home", place.work / "tmp", place.bin, place.agent):
-        folder.mkdir(parents=True)
-    place.inputs.mkdir()
-    for asset in task.assets:
-        target = place.inputs / asset.relative_to(task.assets_root)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(asset, target)
-    for entry in system.agent:
-        source = benchmark_root / entry
-        target = place.agent / source.name
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copyfile(source, target)
-    for folder in (place.inputs, place.agent):
-        _read_only(folder)
-
-
-def _read_only(folder: Path) -> None:
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)
-
-
-def _passed_keys(system: SystemConfig) -> dict[str, str]:
-    """The variables that a system names in `keys`. Raises SandboxError for one that is not set."""
-    missing = [name for name in system.keys if name not in os.environ]
-    if missing:
-        raise SandboxError(
-            f"needs {', '.join(missing)}", where=f"system {system.id}", remedy="set it in the environment of vvb"
-        )
-    return {name: os.environ[name] for name in system.keys}
 
 
 def _keep_log(log: str | None, place: SandboxPlace) -> None:
@@ -240,12 +152,14 @@ def _keep_log(log: str | None, place: SandboxPlace) -> None:
     collect(source, target, max_bytes=MAX_LOG_BYTES, unlock=True)
 
 
-def _collected(job: _Job, outcome: SandboxOutcome, attempt: int, place: SandboxPlace, out: Path) -> RolloutRecord:
-    """Copy the delivery to `out` and describe it."""
+def _collected(job: Job, outcome: SandboxOutcome, card: Card, place: SandboxPlace, out: Path) -> RolloutRecord:
+    """Copy the delivery to `out`, and describe it and what the run used."""
     system, policy = job.system, job.policy
+    account = take_account(place, out, system, card.parser, card.stdout_is_log, job.prices)
     delivery = out / "delivery"
     delivery.mkdir()
-    taken = collect(place.delivery, delivery, max_bytes=DISK_FACTOR * policy.file_mb << 20, unlock=True)
+    room = DISK_FACTOR * policy.file_mb << 20
+    taken = collect(place.delivery, delivery, max_bytes=room, max_files=policy.files, unlock=True)
     files, left, digest = file_records(taken)
     return RolloutRecord(
         system=system.id,
@@ -259,17 +173,22 @@ def _collected(job: _Job, outcome: SandboxOutcome, attempt: int, place: SandboxP
         deadline_s=policy.deadline_s,
         cpu_s=outcome.cpu_s,
         peak_rss_mb=outcome.peak_rss_mb,
-        attempts=attempt,
+        attempts=card.attempt,
         isolation=outcome.isolation,
         video=video_record(delivery),
         files=files,
         left_out=left,
         delivery_digest=digest,
-        usage=None,
-        usd=0.0 if system.model is None else None,
+        usage=Usage.of(account.tokens),
+        usd=account.usd,
         imported=False,
         run=place.root.name,
         resources=outcome.resources,
         post_mortem=outcome.post_mortem,
         kept=outcome.kept,
+        kind=end_kind(outcome, account.gateway),
+        history=past_attempts(place.root.parent, system.id, job.task.id),
+        trajectory=account.trajectory,
+        gateway=account.gateway,
+        harness_version=system.harness_version,
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from vvb_resources.errors import SandboxError, VvbError
 from vvb_resources.sandbox.base import SandboxPlace
+from vvb_resources.sandbox.helpers import end_unowned
 from vvb_resources.sandbox.reaper import alive, boot_id, mark
 from vvb_resources.store.atomic import write_json
 from vvb_resources.store.trees import remove_tree
@@ -26,7 +27,8 @@ CARD, DROPPED = "rollout.json", "rollout.dropped.json"
 class Card:
     """What has to be known of a run to go on with it. `given` is the digest of all that the agent is given.
 
-    `brief` are the texts that it was told, `log` the path of its own log below the work folder, `kind` the sandbox's.
+    `brief` are the texts that it was told, `log` the path of its own log below the work folder, `kind` the sandbox's,
+    `parser` and `stdout_is_log` what the harness says of its log.
     """
 
     system: str
@@ -36,6 +38,8 @@ class Card:
     given: str
     log: str | None
     brief: dict[str, str]
+    parser: str | None = None
+    stdout_is_log: bool = False
 
 
 def write_card(place: SandboxPlace, card: Card) -> None:
@@ -99,6 +103,8 @@ def settle(state_dir: Path, committed: Callable[[str, str], str | None], *, engi
                 told.append(f"{place.root.name}: {bring_out(place)}")
         except VvbError as error:
             told.append(f"{place.root.name}: left as it is ({error})")
+    claimed = {path.parent.name for path in state_dir.glob(f"*/{CARD}")}
+    told += [f"{name}: its helpers are ended" for name in end_unowned(state_dir, claimed)]
     return told + (_unclaimed(state_dir) if engine else [])
 
 

@@ -206,6 +206,10 @@ class SystemConfig(Model):
     keys: tuple[str, ...] = Field(default=(), description="names of environment variables passed through to the agent")
     options: dict[str, Any] = Field(default_factory=dict, description="the harness's own typed options")
     wire: Wire | None = Field(default=None, description="generic harness: wire format in which it calls its model")
+    models: tuple[str, ...] = Field(default=(), description="further models that the harness may call")
+    hosted_tools: tuple[str, ...] = Field(
+        default=(), description="tools that the model's service runs itself and that the agent may use: web_search ..."
+    )
     endpoint: str | None = Field(default=None, description="where the gateway sends its calls; default: the maker's")
     key: str | None = Field(default=None, description="environment variable with the API key; only the gateway has it")
     sandbox: Literal["local", "docker"] | None = Field(default=None, description="default: the benchmark's")
@@ -362,15 +366,6 @@ class SpeechConfig(Model):
     """The model that names the language of narration: a multilingual Whisper by name or path (docs/l1.md)."""
 
     model: Text | None = None
-
-
-MIRRORS = (
-    "deb.debian.org",
-    "security.debian.org",
-    "pypi.org",
-    "files.pythonhosted.org",
-    "registry.npmjs.org",
-)
 
 
 class SandboxPolicy(Model):

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from vvb_resources.benchmark.folder import Folder
+from vvb_resources.benchmark.models import SystemConfig
 from vvb_resources.benchmark.problems import Problem
 from vvb_resources.benchmark.yaml_source import YamlSource
+from vvb_resources.errors import SandboxError
 
 _VARIABLE = re.compile(r"^[A-Z_][A-Z0-9_]*$")
 _SECRET = re.compile(r"(?:API_?KEY|TOKEN|SECRET|PASSWORD)$")
@@ -18,10 +20,16 @@ def config_rules(folder: Folder) -> Iterator[Problem]:
     for system_id, system in folder.systems.items():
         source = folder.sources[folder.files["system", system_id]]
         yield from _price(folder, source, ("price",), system.price)
+        yield from _harness(source, system)
         for place, key in enumerate(system.keys):
             yield from _key(source, ("keys", place), key)
-        for name in system.env:
-            if _SECRET.search(name):
+            if key == system.key:
+                what = f"{key} is the gateway's key and would be given to the agent as well"
+                yield source.problem(("keys", place), what, "remove it from keys: the agent needs only the gateway")
+        if system.key is not None:
+            yield from _key(source, ("key",), system.key)
+        for name, value in system.env.items():
+            if _SECRET.search(name) and value != "{token}":  # the token of a run is not a key
                 what = f"env sets {name}: a key's value does not belong in a file"
                 yield source.problem(("env", name), what, f"remove it and list {name} under keys")
     for panel_id, panel in folder.panels.items():
@@ -30,6 +38,24 @@ def config_rules(folder: Folder) -> Iterator[Problem]:
             yield from _price(folder, source, ("judges", place, "price"), judge.price)
             if judge.key is not None:
                 yield from _key(source, ("judges", place, "key"), judge.key)
+
+
+def _harness(source: YamlSource, system: SystemConfig) -> Iterator[Problem]:
+    """The harness is one of those that are there, and knows the options and the parser that the file names."""
+    from vvb_resources.harnesses.base import get_harness, harness_ids, read_options  # they import the models in turn
+    from vvb_resources.harnesses.trajectory.reading import parser_ids
+
+    if system.harness not in harness_ids():
+        known = ", ".join(harness_ids())
+        yield source.problem(("harness",), f"there is no harness {system.harness!r}", f"use one of: {known}")
+        return
+    try:
+        read_options(get_harness(system.harness).options, system)
+    except SandboxError as error:
+        yield source.problem(("options",), error.what, error.remedy)
+    if system.parser is not None and system.parser not in parser_ids():
+        what = f"there is no harness {system.parser!r} whose log can be read"
+        yield source.problem(("parser",), what, f"use one of: {', '.join(parser_ids())}")
 
 
 def _price(folder: Folder, source: YamlSource, where: tuple[str | int, ...], price: str | None) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,7 +13,7 @@ from vvb_resources.harnesses.trajectory.types import Tokens, total
 Outcome = Literal["done", "error", "unreachable", "cut_by_service", "cut_by_agent", "cut_by_end"]
 """done: a reply of status 2xx, whole; error: another status, or an error inside a stream; unreachable: no reply;
 cut_by_*: the reply broke off, and who ended it (the service, the agent, or the end of the run)."""
-WhyRefused = Literal["token", "path", "model", "deadline", "spend", "size", "body"]
+WhyRefused = Literal["token", "path", "model", "tool", "deadline", "spend", "size", "body"]
 
 
 class Call(BaseModel):
@@ -37,7 +37,8 @@ class GatewaySummary(BaseModel):
     `tokens` are those of whole replies, `cut_tokens` what replies that were cut had reported. `usd` is the sum of both,
     None where a whole reply could not be priced; `most_usd` adds the worst case of the cut ones.
     `service_failed`: the last billed call that was forwarded failed on the service's side (unreachable, cut, 429, 5xx).
-    `key_refused`: the service did not accept the key (401, 403). `spend_refused`: the limit of the run refused a call.
+    `key_refused`: the service did not accept the key (401, 403). `interrupted`: the log has no end, since its platform
+    was killed. `spend_refused`: the limit of the run refused a call.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -54,6 +55,7 @@ class GatewaySummary(BaseModel):
     most_usd: float | None
     service_failed: bool
     key_refused: bool
+    interrupted: bool
 
     @property
     def spend_refused(self) -> bool:
@@ -63,9 +65,13 @@ class GatewaySummary(BaseModel):
 
 def read_calls(folder: Path) -> tuple[list[Call], dict[str, int]]:
     """(calls in order, refusals by reason) of a log, whole or cut by a crash."""
-    found: dict[int, dict[str, object]] = {}
+    return _calls(read_events(folder))
+
+
+def _calls(events: list[dict[str, Any]]) -> tuple[list[Call], dict[str, int]]:
+    found: dict[int, dict[str, Any]] = {}
     refused: dict[str, int] = {}
-    for event in read_events(folder):
+    for event in events:
         if event["event"] in ("request", "reply", "end"):
             found.setdefault(event["call"], {}).update(event)
         elif event["event"] == "refused":
@@ -75,7 +81,8 @@ def read_calls(folder: Path) -> tuple[list[Call], dict[str, int]]:
 
 def summarise(folder: Path) -> GatewaySummary:
     """The summary of the log in `folder`. Raises StoreError when there is none."""
-    calls, refused = read_calls(folder)
+    events = read_events(folder)
+    calls, refused = _calls(events)
     billed = [call for call in calls if call.billed]
     done = [call for call in billed if call.outcome == "done"]
     cut = [call for call in billed if call.outcome.startswith("cut")]
@@ -102,6 +109,7 @@ def summarise(folder: Path) -> GatewaySummary:
         usd=usd,
         most_usd=most,
         service_failed=last is not None and service_fault(last),
+        interrupted=not any(event["event"] == "close" for event in events),
         key_refused=bool(billed) and not done and all(call.status in (401, 403) for call in billed),
     )
 

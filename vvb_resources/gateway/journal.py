@@ -99,25 +99,33 @@ class Journal:
 
 
 class ReplyFile:
-    """A reply while it comes: compressed, and readable up to the last flush whatever happens."""
+    """A reply while it comes: compressed, and readable up to the last flush whatever happens.
+
+    A call that is cancelled may close it while a thread still writes a piece: the one waits for the other.
+    """
 
     def __init__(self, journal: Journal, number: int) -> None:
         self._journal = journal
         self._file = open(journal.folder / f"{number:06d}.reply.gz", "wb", buffering=0)  # noqa: SIM115
         self._gzip = zlib.compressobj(5, zlib.DEFLATED, 31)
         self._redactor = Redactor(journal.secret)
+        self._lock = threading.Lock()
 
     def write(self, data: bytes) -> None:
-        """Add bytes."""
-        safe = self._redactor.pass_on(data)
-        self._file.write(self._gzip.compress(safe) + self._gzip.flush(zlib.Z_SYNC_FLUSH))
+        """Add bytes; none after the end."""
+        with self._lock:
+            if self._file.closed:
+                return
+            safe = self._redactor.pass_on(data)
+            self._file.write(self._gzip.compress(safe) + self._gzip.flush(zlib.Z_SYNC_FLUSH))
         self._journal.took(len(safe))
 
     def close(self) -> None:
         """Finish and sync."""
-        self._file.write(self._gzip.compress(self._redactor.pass_on(b"", last=True)) + self._gzip.flush())
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with self._lock:
+            self._file.write(self._gzip.compress(self._redactor.pass_on(b"", last=True)) + self._gzip.flush())
+            os.fsync(self._file.fileno())
+            self._file.close()
 
 
 def shared(before: bytes, body: bytes) -> tuple[int, int]:

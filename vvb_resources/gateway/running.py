@@ -12,7 +12,8 @@ from aiohttp import web
 
 from vvb_resources.errors import SandboxError
 from vvb_resources.gateway.journal import Journal
-from vvb_resources.gateway.server import GatewaySettings, Service
+from vvb_resources.gateway.server import Service
+from vvb_resources.gateway.settings import GatewaySettings
 from vvb_resources.sandbox.base import GatewayPoint
 
 CLOSE_S = 2.0

@@ -1,74 +1,33 @@
-"""The gateway's HTTP service: checks a call, adds the key, passes the reply on as it comes, and logs all of it.
+"""The gateway's HTTP service: checks a call, has it forwarded, and sees to it that its end is written.
 
-What the agent may do is decided here and nowhere else: the token of its run, the calls of its wire format, its models,
-its deadline, its spend limit. What it is refused it is told in its service's own form with status 403 (not to be tried
-again), and the log says why. Replies of the service pass unchanged, whatever their status.
+What the agent may do is decided here and nowhere else: the token of its run, the calls of its wire format, its models
+and tools, its deadline, its spend limit. What it is refused it is told in its service's own form with status 403 (not
+to be tried again), and the log says why.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
 import json
 import time
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector, web
+from aiohttp import ClientSession, ClientTimeout, TCPConnector, web
 
-from vvb_resources.benchmark.models import Price, Wire
-from vvb_resources.gateway.calls import Outcome, WhyRefused
-from vvb_resources.gateway.journal import Journal, Redactor, ReplyFile
+from vvb_resources.gateway.calls import WhyRefused
+from vvb_resources.gateway.forwarding import ForwardedCall
+from vvb_resources.gateway.hosted import hosted_tools
+from vvb_resources.gateway.journal import Journal
+from vvb_resources.gateway.settings import GatewaySettings
 from vvb_resources.gateway.spending import Spending, most_usd
-from vvb_resources.gateway.usage import UsageReader
 from vvb_resources.gateway.wires import WIRES, error_body, model_of
-from vvb_resources.judges.pricing import cost_usd
 
-MAX_REQUEST = 64 << 20
-MAX_ERROR = 1 << 20
-BLOCK = 1 << 16
+MAX_REQUEST = 32 << 20
+AT_ONCE = 32
+"""Calls that are dealt with at once; further ones wait. With MAX_REQUEST it bounds what an agent can make this hold."""
 CONNECT_S = 30.0
-HOP = {
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-}
-NOT_FORWARDED = HOP | {
-    "host",
-    "content-length",
-    "accept-encoding",
-    "authorization",
-    "x-api-key",
-    "x-goog-api-key",
-    "cookie",
-    "expect",
-}
-NOT_RETURNED = HOP | {"content-length", "set-cookie"}
-
-
-@dataclass(frozen=True)
-class GatewaySettings:
-    """What a run's gateway has to know. `deadline` is Unix time; `usd` None for no limit; prices by model name.
-
-    `endpoint` is the service's base URL, None for the maker's own; `models` are those that may be called.
-    """
-
-    wire: Wire
-    key: str = field(repr=False)
-    token: str = field(repr=False)
-    models: frozenset[str]
-    deadline: float
-    endpoint: str | None = None
-    usd: float | None = None
-    prices: Mapping[str, Price] = field(default_factory=dict)
 
 
 class _Refused(Exception):
@@ -88,6 +47,7 @@ class Service:
         self.spending = Spending(settings.usd)
         self.session: ClientSession | None = None
         self.endings: set[asyncio.Task[None]] = set()
+        self.room = asyncio.Semaphore(AT_ONCE)
 
     def app(self) -> web.Application:
         """The application; every path leads to one handler."""
@@ -97,20 +57,26 @@ class Service:
         return app
 
     async def _client(self, app: web.Application) -> Any:
+        # A connection for each call: one that the service closes while it waits would look like a fault of the service.
         timeout = ClientTimeout(total=None, sock_connect=CONNECT_S)
         async with ClientSession(
-            connector=TCPConnector(limit=64), timeout=timeout, auto_decompress=False, trust_env=True
+            connector=TCPConnector(limit=64, force_close=True), timeout=timeout, auto_decompress=False, trust_env=True
         ) as session:
             self.session = session
             yield
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """One call from beginning to end."""
+        """One call from beginning to end, as soon as there is room for it."""
+        async with self.room:
+            return await self._handle(request)
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
         try:
             path, billed = self._let_through(request)
             raw = await self._body(request)
             body = _json(request, raw)
             model = self._model(path, body, billed)
+            self._tools(body)
             most = most_usd(self.settings.prices.get(model or ""), body, len(raw)) if billed else 0.0
             entry = await self._reserve(most)
         except _Refused as refused:
@@ -120,18 +86,23 @@ class Service:
             return web.json_response(
                 error_body(self.settings.wire, refused.status, refused.message), status=refused.status
             )
-        number = await asyncio.to_thread(
-            self.journal.request, raw, method=request.method, path=path, model=model, billed=billed, most_usd=most
+        call = ForwardedCall(self, request, model, billed)
+        writing = asyncio.create_task(
+            asyncio.to_thread(
+                self.journal.request, raw, method=request.method, path=path, model=model, billed=billed, most_usd=most
+            )
         )
-        call = _Call(self, request, number, model, billed)
         try:
-            return await call.run(path, raw)
+            return await call.run(await asyncio.shield(writing), path, raw)
         finally:
-            # A handler is cancelled when its client goes away; the end of a call is written all the same.
-            ending = asyncio.create_task(call.finish(entry))
+            # A handler is cancelled when its client goes away, at any await; what was begun is written to its end.
+            ending = asyncio.create_task(self._end(call, writing, entry))
             self.endings.add(ending)
             ending.add_done_callback(self.endings.discard)
             await asyncio.shield(ending)
+
+    async def _end(self, call: ForwardedCall, writing: asyncio.Task[int], entry: int) -> None:
+        await call.finish(await writing, entry)
 
     async def ended(self) -> None:
         """Wait until the end of every call is written."""
@@ -163,6 +134,12 @@ class Service:
             raise _Refused("model", f"the model {str(model)[:100]!r} is not one that this system may call")
         return model
 
+    def _tools(self, body: Any) -> None:
+        hosted = hosted_tools(self.settings.wire, body) - self.settings.hosted_tools
+        if hosted:
+            names = ", ".join(sorted(hosted))
+            raise _Refused("tool", f"tools that run at the service are not allowed here: {names}")
+
     async def _reserve(self, most: float | None) -> int:
         if most is None and self.settings.usd is not None:
             raise _Refused("spend", "the run has a spend limit, and this model has no price")
@@ -170,137 +147,6 @@ class Service:
         if entry is None:
             raise _Refused("spend", "the spend limit of this run is reached")
         return entry
-
-
-class _Call:
-    """One forwarded call: its state while it runs, and its end, which is written whatever happens."""
-
-    def __init__(self, service: Service, request: web.Request, number: int, model: str | None, billed: bool) -> None:
-        self.service, self.request, self.number, self.model, self.billed = service, request, number, model, billed
-        self.outcome: Outcome = "cut_by_end"
-        self.status: int | None = None
-        self.usage: UsageReader | None = None
-        self.bytes, self.digest, self.began = 0, hashlib.sha256(), time.monotonic()
-        self.file: ReplyFile | None = None
-
-    async def run(self, path: str, raw: bytes) -> web.StreamResponse:
-        """Forward the request and pass the reply on."""
-        settings, form = self.service.settings, self.service.format
-        headers = {k: v for k, v in self.request.headers.items() if k.lower() not in NOT_FORWARDED}
-        headers |= {form.key_header: form.key_prefix + settings.key, "accept-encoding": "identity"}
-        query = {k: v for k, v in self.request.query.items() if k != "key"}
-        url = (settings.endpoint or form.endpoint).rstrip("/") + path
-        assert self.service.session is not None
-        remaining = max(0.1, settings.deadline - time.time())
-        try:
-            async with asyncio.timeout(remaining):
-                async with self.service.session.request(
-                    self.request.method, url, params=query, data=raw or None, headers=headers, allow_redirects=False
-                ) as reply:
-                    return await self._pass_on(reply)
-        except TimeoutError:
-            if time.time() >= settings.deadline - 0.05:
-                self._cut("cut_by_end")
-                raise
-            return await self._unreachable("no connection in time")
-        except ClientError as error:
-            if self.status is None:
-                return await self._unreachable(type(error).__name__)
-            self._cut("cut_by_service")
-            self._abort()
-            raise
-        except ConnectionResetError:
-            self._cut("cut_by_agent")
-            raise
-        except asyncio.CancelledError:
-            gone = self.request.transport is None or self.request.transport.is_closing()
-            self._cut("cut_by_agent" if gone and self.status is not None else "cut_by_end")
-            raise
-
-    async def _pass_on(self, reply: Any) -> web.StreamResponse:
-        self.status = reply.status
-        journal = self.service.journal
-        self.file = await asyncio.to_thread(journal.reply, self.number)
-        await asyncio.to_thread(journal.write, "reply", call=self.number, status=reply.status)
-        headers = {k: v for k, v in reply.headers.items() if k.lower() not in NOT_RETURNED}
-        if reply.status >= 400:  # an error may repeat the key
-            body = await reply.content.read(MAX_ERROR)
-            body = Redactor(self.service.settings.key.encode()).pass_on(body, last=True)
-            await self._keep(body)
-            self.outcome = "error"
-            return web.Response(status=reply.status, body=body, headers=headers)
-        self.usage = UsageReader(
-            self.service.settings.wire, reply.headers.get("content-type", ""), reply.headers.get("content-encoding")
-        )
-        response = web.StreamResponse(status=reply.status, headers=headers)
-        if "content-length" in reply.headers:
-            response.content_length = int(reply.headers["content-length"])
-        await response.prepare(self.request)
-        async for data in reply.content.iter_any():
-            await self._keep(data)
-            self.usage.feed(data)
-            if self.usage.finished or self.bytes == response.content_length:
-                self._whole()  # before the agent has it: it may close the connection at once
-            await response.write(data)
-        self._whole()
-        await response.write_eof()
-        return response
-
-    def _whole(self) -> None:
-        """The reply is over, or says that it is. A stream that ends without its last event was cut by the service."""
-        assert self.usage is not None
-        self.usage.end()
-        if self.usage.failed:
-            self.outcome = "error"
-        else:
-            self.outcome = "done" if self.usage.finished or not self.billed else "cut_by_service"
-
-    def _cut(self, outcome: Outcome) -> None:
-        """The reply breaks off; one that was whole stays so."""
-        if self.outcome != "done":
-            self.outcome = outcome
-
-    async def _keep(self, data: bytes) -> None:
-        """Write a piece of the reply to the log before it is passed on."""
-        self.bytes += len(data)
-        self.digest.update(data)
-        if self.file is not None:
-            await asyncio.to_thread(self.file.write, data)
-
-    async def _unreachable(self, what: str) -> web.Response:
-        self.outcome = "unreachable"
-        message = f"the model's service cannot be reached ({what})"
-        return web.json_response(error_body(self.service.settings.wire, 502, message), status=502)
-
-    def _abort(self) -> None:
-        """Break the connection, so that a cut reply is never taken for a whole one."""
-        if self.request.transport is not None:
-            self.request.transport.abort()
-
-    async def finish(self, entry: int) -> None:
-        """Settle the money and write the last event."""
-        settings = self.service.settings
-        tokens = self.usage.tokens if self.usage else None
-        if self.outcome in ("error", "unreachable") and tokens is None:
-            usd: float | None = 0.0
-        else:
-            usd = cost_usd(settings.prices.get(self.model or ""), tokens.by_price()) if tokens else None
-        usd = usd if self.billed else 0.0
-        await self.service.spending.settle(entry, None if self.outcome.startswith("cut") else usd)
-        if self.file is not None:
-            await asyncio.to_thread(self.file.close)
-        await asyncio.to_thread(
-            self.service.journal.write,
-            "end",
-            call=self.number,
-            status=self.status,
-            outcome=self.outcome,
-            bytes=self.bytes,
-            sha256=self.digest.hexdigest(),
-            tokens=tokens.model_dump() if tokens else None,
-            usd=usd,
-            seconds=round(time.monotonic() - self.began, 3),
-        )
 
 
 def _token(request: web.Request) -> str:
@@ -320,6 +166,14 @@ def _json(request: web.Request, raw: bytes) -> Any:
             raw = zlib.decompressobj(47).decompress(raw, MAX_REQUEST)
         elif encoding != "identity":
             raise _Refused("body", f"content-encoding {encoding[:20]} is not read here", 415)
-        return json.loads(raw)
+        return json.loads(raw, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError, zlib.error) as error:
-        raise _Refused("body", "the body is not JSON", 400) from error
+        raise _Refused("body", "the body is not JSON, or names a field twice", 400) from error
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that names a field twice could mean another model to the service than it does here."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a field is named twice")
+    return found

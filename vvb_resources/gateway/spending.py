@@ -14,7 +14,7 @@ MEDIA_TOKENS = 6000
 """At most for a picture, whatever its size: services scale them down."""
 OUTPUT_TOKENS = 131_072
 """At most for a reply whose request sets no bound."""
-_BASE64 = re.compile(r"^(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/=\s]{2000,}$")
+_BASE64 = re.compile(r"^(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/=_-]{2000,}$")
 
 
 def most_usd(price: Price | None, body: Any, size: int) -> float | None:

@@ -139,6 +139,7 @@ def read_usage(wire: Wire, usage: dict[str, Any]) -> Tokens:
     return Tokens(
         prompt=_count(usage, f"{given}_tokens"),
         cached=_count(usage.get(f"{given}_tokens_details"), "cached_tokens"),
+        cache_creation=_count(usage.get(f"{given}_tokens_details"), "cache_write_tokens"),
         output=_count(usage, f"{taken}_tokens"),
         reasoning=_count(usage.get(f"{taken}_tokens_details"), "reasoning_tokens"),
     )

@@ -25,6 +25,7 @@ from vvb_resources.harnesses.trajectory.lines import (
     dicts,
     in_order,
     moment,
+    numbered,
     own_lines,
 )
 from vvb_resources.harnesses.trajectory.types import Tokens
@@ -112,6 +113,7 @@ class _File:
         self.sessions = 0
 
     def read(self, records: Sequence[JsonDict]) -> None:
+        numbered(records, "ordinal", self.name, self.notes)
         for record in records:
             payload, at = as_dict(record.get("payload")), record.get("timestamp")
             match record.get("type"):
@@ -195,10 +197,11 @@ class _File:
         if running != before + last:
             self.notes.add(f"{self.name}: the running total of tokens does not follow from the counts before it")
         self.running = running
-        if self.answer is not None and self.counted:
+        if (
+            self.counted
+        ):  # older logs tell the tokens of an answer before its items, newer ones after its tools' results
             self.answer = None
-        draft = self._next(at)
-        draft.usage(last)
+        self._draft(at).usage(last)
         self.counted = True
 
     def _usage(self, value: object) -> Tokens:
@@ -206,6 +209,7 @@ class _File:
         return Tokens(
             prompt=count(usage, "input_tokens", self.notes),
             cached=count(usage, "cached_input_tokens", self.notes),
+            cache_creation=count(usage, "cache_write_input_tokens", self.notes),
             output=count(usage, "output_tokens", self.notes),
             reasoning=count(usage, "reasoning_output_tokens", self.notes),
         )

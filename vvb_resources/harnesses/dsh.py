@@ -24,6 +24,7 @@ from vvb_resources.harnesses.trajectory.lines import (
     dicts,
     in_order,
     moment,
+    numbered,
     own_lines,
 )
 from vvb_resources.harnesses.trajectory.types import Tokens, ToolCall, ToolResult
@@ -80,13 +81,10 @@ def parse(files: Sequence[LogFile], notes: Notes) -> Reading:
 def _read(reading: Reading, name: str, records: Sequence[JsonDict], notes: Notes) -> None:
     drafts: dict[tuple[str, str], Draft] = {}
     model: str | None = None
-    expected, sessions, turn_open = 0, 0, False
+    sessions, turn_open = 0, False
+    numbered(records, "seq", name, notes)
     for record in records:
         data, kind, at = as_dict(record.get("data")), record.get("type"), record.get("time")
-        if "seq" in record:
-            if record["seq"] != expected:
-                notes.add(f"{name}: lines are missing or mixed (expected seq {expected})")
-            expected = record["seq"] + 1 if isinstance(record["seq"], int) else expected + 1
         if kind == "session":
             sessions += 1
             reading.session = reading.session or as_text(record.get("id"))

@@ -31,7 +31,7 @@ from vvb_resources.harnesses.trajectory.lines import (
 )
 from vvb_resources.harnesses.trajectory.types import Tokens
 
-LOG_FILES = ("**/chats/**/*.jsonl", "**/chats/**/*.json")
+LOG_FILES = ("**/chats/**/*.jsonl", "**/chats/**/*.json", "**/session-*.jsonl", "**/session-*.json")
 ENVELOPE = frozenset({"$set", "$rewindTo", "id", "sessionId"})
 DONE = ("success", "error", "cancelled")
 
@@ -97,11 +97,12 @@ def parse(files: Sequence[LogFile], notes: Notes) -> Reading:
             if "sessionId" in record and "type" not in record:
                 heads += 1
                 reading.session = reading.session or as_text(record.get("sessionId"))
-            elif record.get("type") in ("user", "gemini"):
-                key = as_text(record.get("id")) or f"line {number}"
-                if key not in messages:
-                    first.append(moment(record.get("timestamp")))
-                messages[key] = record
+            for message in (record, *dicts(as_dict(record.get("$set")).get("messages"))):
+                if message.get("type") in ("user", "gemini"):
+                    key = as_text(message.get("id")) or f"line {number}"
+                    if key not in messages:
+                        first.append(moment(message.get("timestamp")))
+                    messages[key] = message
         if heads > 1:
             notes.add(f"{file.name}: several sessions in one log")
         in_order(first, file.name, notes)

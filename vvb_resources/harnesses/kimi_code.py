@@ -27,7 +27,7 @@ from vvb_resources.harnesses.trajectory.lines import (
 )
 from vvb_resources.harnesses.trajectory.types import Tokens
 
-LOG_FILES = ("**/agents/*/wire.jsonl",)
+LOG_FILES = ("**/wire.jsonl",)
 ENVELOPE = frozenset({"time", "protocol_version"})
 
 

@@ -29,7 +29,7 @@ from vvb_resources.harnesses.trajectory.lines import (
 )
 from vvb_resources.harnesses.trajectory.types import Tokens
 
-LOG_FILES = ("**/chats/**/*.jsonl",)
+LOG_FILES = ("**/chats/**/*.jsonl", "*.jsonl")
 ENVELOPE = frozenset({"sessionId", "uuid"})
 
 

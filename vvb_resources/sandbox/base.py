@@ -68,7 +68,8 @@ class SandboxPlace:
 class SandboxView:
     """The same things as the agent finds them: absolute paths inside the sandbox, as text.
 
-    `tools` are (name, description) of what there is to work with, for ENVIRONMENT.md.
+    For ENVIRONMENT.md: `tools` are (name, description) of what there is to work with, `memory_mb` the MiB that the run
+    really has (None: what its policy says).
     """
 
     work: str
@@ -76,6 +77,7 @@ class SandboxView:
     python: str
     path: str
     tools: tuple[tuple[str, str], ...] = ()
+    memory_mb: int | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -237,6 +239,11 @@ class Reaped:
 
 class Sandbox(Protocol):
     """A place to run an agent in. Implementations: `local.LocalSandbox`, `docker.sandbox.DockerSandbox`."""
+
+    @property
+    def outlives(self) -> bool:
+        """Does an agent go on when the platform is killed? Then what serves it has to as well (helpers.py)."""
+        ...
 
     def prepare(self, place: SandboxPlace) -> None:
         """Put the sandbox's own tools into the existing empty folder `place.bin`. Raises SandboxError without them."""

@@ -22,6 +22,8 @@ INSTRUCTION = (
     "The finished files must lie in delivery/ before the deadline that ENVIRONMENT.md states."
 )
 
+DEADLINE_VARIABLE = "VVB_DEADLINE"
+"""The whole second of Unix time before the deadline, as ENVIRONMENT.md has it."""
 REACH = {
     "none": "The network is not to be used: everything you need is here.",
     "gateway": "The network is not to be used (your model is reached another way): everything you need is here.",

@@ -58,6 +58,8 @@ __all__ = ["LocalSandbox", "reap_stale"]
 class LocalSandbox:
     """`base.Sandbox` on this machine. `bubblewrap`: the walls to use; by default what is here; None for none."""
 
+    outlives = False
+
     def __init__(self, bubblewrap: Bubblewrap | str | None = AUTO) -> None:
         if isinstance(bubblewrap, str):
             self.bubblewrap, self.why_open = find_bubblewrap()

@@ -77,31 +77,51 @@ def read_log(path: Path, patterns: Sequence[str], notes: Notes) -> list[LogFile]
 
 def _records(file: Path, name: str, notes: Notes) -> Iterator[JsonDict]:
     if file.suffix == ".json":
-        document = _parsed(file.read_bytes(), f"{name}", notes)
-        if document is not None:
+        try:
+            document = as_dict(json.loads(file.read_bytes()))
+        except (ValueError, RecursionError):
+            document = {}  # lines under another name, or cut
+        if document:
             yield document
             yield from dicts(document.get("messages"))
-        return
+            return
     with file.open("rb") as stream:
         number = 0
         while line := stream.readline(MAX_LINE):
             number += 1
             if line.strip():
-                record = _parsed(line, f"{name}:{number}", notes)
-                if record is not None:
-                    yield record
+                yield from _parsed(line, f"{name}:{number}", notes)
 
 
-def _parsed(data: bytes, where: str, notes: Notes) -> JsonDict | None:
+def _parsed(data: bytes, where: str, notes: Notes) -> list[JsonDict]:
+    """The object of a line. Of a damaged line, the whole objects at its beginning: two writers can share one line."""
+    text = data.decode("utf-8", "replace").strip()
+    found: list[JsonDict] = []
+    decoder = json.JSONDecoder()
     try:
-        value = json.loads(data.decode("utf-8"))
+        while text:
+            value, end = decoder.raw_decode(text)
+            text = text[end:].lstrip()
+            if not isinstance(value, dict):
+                notes.add(f"{where}: not a JSON object")
+                return found
+            found.append(value)
     except (ValueError, RecursionError):
-        notes.add(f"{where}: not JSON")
-        return None
-    if not isinstance(value, dict):
-        notes.add(f"{where}: not a JSON object")
-        return None
-    return value
+        notes.add(f"{where}: not JSON{' after the first objects' if found else ''}")
+        return found
+    if len(found) > 1:
+        notes.add(f"{where}: {len(found)} objects on one line; several writers may be mixed")
+    elif "\ufffd" in data.decode("utf-8", "replace") and not _is_utf8(data):
+        notes.add(f"{where}: not UTF-8")
+    return found
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def as_dict(value: Any) -> JsonDict:
@@ -167,6 +187,13 @@ def own_lines(file: LogFile, envelope: frozenset[str], notes: Notes) -> list[Jso
     if len(own) < len(file.records):
         notes.add(f"{file.name}: {len(file.records) - len(own)} lines are not of this harness's log")
     return own
+
+
+def numbered(records: Sequence[JsonDict], key: str, where: str, notes: Notes) -> None:
+    """Note lines that their own numbers (from 0, by one) show to be missing, repeated or mixed."""
+    numbers = [record[key] for record in records if key in record]
+    if numbers != list(range(len(numbers))):
+        notes.add(f"{where}: lines are missing or mixed (their numbers do not go on by one)")
 
 
 def in_order(moments: Sequence[float | None], where: str, notes: Notes) -> None:

@@ -32,14 +32,12 @@ from vvb_resources.sandbox.docker.container import CONTROL, WORK
 from vvb_resources.sandbox.docker.copying import read_file, take
 from vvb_resources.sandbox.docker.engine import absent, talking
 from vvb_resources.sandbox.docker.naming import Names
+from vvb_resources.sandbox.helpers import served_until
 from vvb_resources.store.atomic import sync_tree, write_json
 from vvb_resources.store.trees import remove_tree
 
 POLL_S = 0.2
 GRACE_S = 2.5  # after the deadline the supervisor ends the agent; after this too, the container is killed
-BEAT = "beat"
-BEAT_EVERY_S = 1.0
-BEAT_SLACK_S = 3.0
 OUTCOME_BYTES, LEFT_BYTES, LOG_FILE_BYTES = 1 << 20, 64 << 20, 40 << 20
 LAST_OUTPUT = 2000
 NOTHING: dict[str, Any] = {"files": [], "more": False, "bytes": 0}
@@ -48,7 +46,7 @@ NOTHING: dict[str, Any] = {"files": [], "more": False, "bytes": 0}
 class Ending(BaseModel):
     """What is needed to end a run, kept beside it on disk: how long, what to bring out, and how much of it at most.
 
-    `linked`: the agent was given a way out (its model gateway, mirrors) that ends with the platform's process.
+    `linked`: the agent was given a way out (its model gateway, mirrors), which a helper process serves.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,8 +67,6 @@ def finish(client: Any, place: SandboxPlace, ending: Ending, *, resumed: bool = 
     is not in the image, WallsError when the run is lost.
     """
     names = Names.of(place.root)
-    beat = place.root / BEAT
-    last_beat = beat.stat().st_mtime if beat.exists() else 0.0
     with talking(names.container):
         try:
             state = engine_run.state(client, names.container)
@@ -80,10 +76,10 @@ def finish(client: Any, place: SandboxPlace, ending: Ending, *, resumed: bool = 
             raise
         if resumed and state["Status"] == "created":
             return None
-        if resumed and state["Running"] and ending.linked:
-            client.kill(names.container)
-            raise _gateway_gone(place)
-        killed = _wait(client, names.container, ending.deadline, beat)
+        if resumed and state["Running"] and ending.linked and not served_until(place, None):
+            _kill(client, names.container)
+            raise _link_gone(place)
+        killed = _wait(client, names.container, ending.deadline)
         state = engine_run.state(client, names.container)
         told = read_file(client, names.container, f"{CONTROL}/outcome.json", OUTCOME_BYTES)
         report: dict[str, Any] | None = json.loads(told) if told else None
@@ -97,29 +93,24 @@ def finish(client: Any, place: SandboxPlace, ending: Ending, *, resumed: bool = 
             return None  # it lost its parent before it had its request
         _fetch(client, names.container, place, ending)
     outcome = _outcome(place, ending, state, report, killed)
-    ended_at = outcome.started_at + outcome.seconds
-    if resumed and ending.linked and ended_at > last_beat + BEAT_SLACK_S:
-        raise _gateway_gone(place)
+    if resumed and ending.linked and not served_until(place, outcome.started_at + outcome.seconds):
+        raise _link_gone(place)
     return outcome
 
 
-def _gateway_gone(place: SandboxPlace) -> WallsError:
+def _link_gone(place: SandboxPlace) -> WallsError:
     return WallsError(
-        "the platform was killed while the agent still needed its model gateway",
+        "the agent lost its way to the model gateway or to the mirrors before it ended",
         where=str(place.root),
         remedy="the run is made again; this attempt's folder is kept",
     )
 
 
-def _wait(client: Any, container: str, deadline: float, beat: Path) -> bool:
+def _wait(client: Any, container: str, deadline: float) -> bool:
     """Wait for the container; True when it had to be killed after its deadline."""
-    killed, next_beat = False, 0.0
+    killed = False
     while engine_run.state(client, container)["Running"]:
-        now = time.time()
-        if now >= next_beat:
-            beat.touch()
-            next_beat = now + BEAT_EVERY_S
-        if now > deadline + GRACE_S and not killed:
+        if time.time() > deadline + GRACE_S and not killed:
             killed = True
             _kill(client, container)
         time.sleep(POLL_S)

@@ -16,6 +16,7 @@ from vvb_resources.sandbox.docker import container as engine_run
 from vvb_resources.sandbox.docker.ending import Ending, finish
 from vvb_resources.sandbox.docker.engine import connect, talking
 from vvb_resources.sandbox.docker.naming import Names
+from vvb_resources.sandbox.helpers import end_helpers
 from vvb_resources.sandbox.reaper import alive, boot_id
 
 CARD = "container.json"
@@ -25,8 +26,8 @@ def resume(place: SandboxPlace) -> SandboxOutcome | None:
     """Go on with the run in `place`: wait for its end, or take what it left.
 
     None when it never started, so that nothing is lost by a fresh start; everything of it is then removed. The caller
-    knows that nobody else owns `place`. Raises WallsError when the run is lost: its model gateway went with the
-    platform while the agent still worked, or its container did not survive. Then too the engine has nothing of it left.
+    knows that nobody else owns `place`. Raises WallsError when the run is lost: its way to the model gateway did not
+    last, or its container did not. Then too nothing of it is left.
     """
     client = connect()
     outcome, ending = load_outcome(place), _read(place)
@@ -41,6 +42,7 @@ def resume(place: SandboxPlace) -> SandboxOutcome | None:
     if outcome is None:
         remove_run(place)
         return None
+    end_helpers(place)
     return put_away(client, place, outcome)
 
 
@@ -69,7 +71,8 @@ def bring_out(place: SandboxPlace) -> str:
 
 
 def remove_run(place: SandboxPlace) -> None:
-    """Remove what the engine has of a run, and its card. Raises SandboxError."""
+    """Remove what the engine has of a run, its helpers and its card. Raises SandboxError."""
+    end_helpers(place)
     with talking(place.root.name):
         engine_run.remove(connect(), Names.of(place.root))
     (place.root / CARD).unlink(missing_ok=True)

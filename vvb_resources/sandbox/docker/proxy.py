@@ -1,6 +1,6 @@
 """The way to package mirrors: an HTTP proxy on a Unix socket that connects to the hosts of an allow-list and no others.
 
-It knows CONNECT (https) and absolute http:// addresses, ports 443 and 80. It runs in a thread of the platform; the
+It knows CONNECT (https) and absolute http:// addresses, ports 443 and 80. It runs in a helper process of the run; the
 container's first process makes a port of its own out of the socket. Each request is a line of a bounded log.
 """
 
@@ -11,11 +11,14 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from vvb_resources.gateway.relay import carry
+from vvb_resources.sandbox.base import SandboxPlace
+from vvb_resources.sandbox.helpers import LINGER_S, helper, serve
 
 HEAD_BYTES = 64 << 10
 CONNECT_S = 30.0
@@ -121,32 +124,33 @@ async def _answer(writer: asyncio.StreamWriter, status: str, text: str) -> None:
 
 
 @contextlib.contextmanager
-def serve_mirrors(socket: Path, hosts: tuple[str, ...], log: Path) -> Iterator[None]:
-    """Serve the proxy on the Unix socket `socket` for as long as the context is open."""
-    loop = asyncio.new_event_loop()
-    proxy = MirrorProxy(hosts, log)
+def serve_mirrors(
+    socket: Path, hosts: tuple[str, ...], log: Path, place: SandboxPlace, deadline: float
+) -> Iterator[None]:
+    """Serve the proxy on the Unix socket `socket` in a process that may outlive this one, until the context ends."""
+    request = {"socket": str(socket), "hosts": list(hosts), "log": str(log), "remove": str(socket.parent)}
+    with helper(place, "mirrors", "vvb_resources.sandbox.docker.proxy", request, deadline + LINGER_S):
+        yield
 
-    async def start() -> asyncio.Server:
-        server = await asyncio.start_unix_server(proxy.connected, str(socket), limit=HEAD_BYTES)
-        socket.chmod(0o666)
+
+def start(request: dict[str, Any]) -> Callable[[], None]:
+    """Listen as the request says, in a thread; returns what ends that."""
+    loop = asyncio.new_event_loop()
+    proxy = MirrorProxy(tuple(request["hosts"]), Path(request["log"]))
+
+    async def listening() -> asyncio.Server:
+        server = await asyncio.start_unix_server(proxy.connected, request["socket"], limit=HEAD_BYTES)
+        Path(request["socket"]).chmod(0o666)
         return server
 
-    server = loop.run_until_complete(start())
-    thread = threading.Thread(target=loop.run_forever, name="mirrors", daemon=True)
-    thread.start()
+    server = loop.run_until_complete(listening())
+    threading.Thread(target=loop.run_forever, name="mirrors", daemon=True).start()
 
-    async def stop() -> None:
-        server.close()
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+    def stop() -> None:
+        loop.call_soon_threadsafe(server.close)
 
-    try:
-        yield
-    finally:
-        asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-        socket.unlink(missing_ok=True)
+    return stop
+
+
+if __name__ == "__main__":
+    serve(start)

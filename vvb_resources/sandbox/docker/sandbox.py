@@ -7,10 +7,7 @@ step can be cut short by a `kill -9`; `resume` goes on from wherever that was. d
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from vvb_resources.benchmark.models import SandboxPolicy
@@ -33,6 +30,7 @@ from vvb_resources.sandbox.docker.engine import Image, connect, find_image, reso
 from vvb_resources.sandbox.docker.leftovers import CARD, put_away, resume
 from vvb_resources.sandbox.docker.naming import Names
 from vvb_resources.sandbox.docker.proxy import serve_mirrors
+from vvb_resources.sandbox.helpers import link_folder
 from vvb_resources.sandbox.reaper import mark
 from vvb_resources.store.atomic import write_json
 
@@ -49,6 +47,8 @@ NETWORKS = {
 
 class DockerSandbox:
     """`base.Sandbox` in containers of the engine that DOCKER_HOST names."""
+
+    outlives = True
 
     def __init__(self, policy: SandboxPolicy) -> None:
         """Raises SandboxError when there is no engine, or no image of the policy's name."""
@@ -69,6 +69,7 @@ class DockerSandbox:
             python="python3",
             path=self.image.env.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
             tools=self.image.tools,
+            memory_mb=self.given.memory_mb,
         )
 
     def isolation(self, policy: SandboxPolicy) -> Isolation:
@@ -96,7 +97,7 @@ class DockerSandbox:
                 where="benchmark.yaml: sandbox.network",
                 remedy="use network: gateway",
             )
-        with link_folder() as folder:
+        with link_folder(place) as folder:
             yield GatewayPoint(url=f"http://127.0.0.1:{GATEWAY_PORT}", socket=folder / GATEWAY_SOCKET)
 
     def run(self, request: SandboxRequest) -> SandboxOutcome:
@@ -110,8 +111,10 @@ class DockerSandbox:
             if folder is not None and request.gateway and request.gateway.socket:
                 links.append([GATEWAY_PORT, f"{LINKS}/{request.gateway.socket.name}"])
             if policy.network == "gateway_and_mirrors":
-                folder = folder or stack.enter_context(link_folder())
-                stack.enter_context(serve_mirrors(folder / PROXY_SOCKET, policy.mirrors, place.logs / "mirrors.jsonl"))
+                folder = folder or stack.enter_context(link_folder(place))
+                log = place.logs / "mirrors.jsonl"
+                socket = folder / PROXY_SOCKET
+                stack.enter_context(serve_mirrors(socket, policy.mirrors, log, place, request.deadline))
                 links.append([PROXY_PORT, f"{LINKS}/{PROXY_SOCKET}"])
                 env.update(proxy_environment(f"http://127.0.0.1:{PROXY_PORT}"))
             ending = Ending(
@@ -142,17 +145,6 @@ class DockerSandbox:
     def resume(self, place: SandboxPlace) -> SandboxOutcome | None:
         """See `leftovers.resume`."""
         return resume(place)
-
-
-@contextlib.contextmanager
-def link_folder() -> Iterator[Path]:
-    """A host folder for sockets. Not below the run's folder: the path of a socket may have about a hundred bytes."""
-    folder = Path(tempfile.mkdtemp(prefix="vvb-links-"))
-    folder.chmod(0o711)  # the container's first process may look up a name in it; the sockets are open to it alone
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def proxy_environment(url: str) -> dict[str, str]:
