@@ -16,11 +16,9 @@ from rich.markup import escape
 from vvb_assets.build import STAGES
 from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option, known, open_workspace
 from vvb_assets.commands.leaderboard import show_leaderboard
-from vvb_assets.commands.plan import show_plan
+from vvb_assets.commands.plan import print_plan
 from vvb_assets.graph import Node, name_of
-from vvb_assets.panels.estimates import with_estimates
 from vvb_assets.panels.make import call_desk
-from vvb_assets.plan import make_plan
 from vvb_resources.judges.calls import run_environment
 
 USD = click.FloatRange(min=0)
@@ -98,8 +96,7 @@ def command(
     settings, workspace = open_workspace(benchmark, panels)
     known(workspace, systems, tasks, panel_ids)
     if dry_run:
-        plan = with_estimates(workspace, make_plan(workspace, rerun_held=rerun_rollouts))
-        echo_json(plan.to_json()) if as_json else show_plan(workspace, plan)
+        print_plan(workspace, rerun_rollouts, ("stage",), orphans=False, as_json=as_json)
         return
     os.environ.update(settings.environment())
     os.environ.update(run_environment(usd_run, usd_benchmark, allow_unpriced))

@@ -92,7 +92,11 @@ class ArtifactStore:
 
         In path order. Never looks into a payload: what an agent leaves there is not the platform's.
         """
-        waiting = [str(self.home.artifacts)] if self.home.artifacts.is_dir() else []
+        yield from self.below(str(self.home.artifacts))
+
+    def below(self, folder: str) -> Iterator[Manifest]:
+        """The same for the artifacts in or below one folder."""
+        waiting = [folder] if os.path.isdir(folder) else []
         while waiting:
             folder = waiting.pop()
             manifest = _read_manifest(f"{folder}/{MANIFEST}")
