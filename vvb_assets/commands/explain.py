@@ -62,7 +62,7 @@ def _show_history(console: Console, past: dict[str, Any]) -> None:
         for name, (before, after) in change["figures"].items():
             console.print(f"  {escape(name)}: {escape(str(before))} -> {escape(str(after))}")
         for cause in change["causes"]:
-            console.print(f"  because {cause['input']}: {cause['before']} -> {cause['after']}")
+            console.print(f"  because {escape(cause['input'])}: {cause['before']} -> {cause['after']}")
             for what in cause["what"]:
                 console.print(f"          {escape(what)}")
 

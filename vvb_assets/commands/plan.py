@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from vvb_assets.breakdown import KINDS, breakdown, document
@@ -120,7 +121,7 @@ def _show_orphans(console: Console, left: list[Left], each: bool) -> None:
         return
     if each:
         for item in left:
-            console.print(f"orphan: {item.name} ({item.why}), {_size(item.orphan.bytes)}", highlight=False)
+            console.print(f"orphan: {escape(item.name)} ({item.why}), {_size(item.orphan.bytes)}", highlight=False)
     for why, (count, size) in by_reason(left).items():
         console.print(f"orphans: {count} artifacts, {_size(size)} ({why}); they count for nothing", highlight=False)
     console.print("nothing of them is removed unless you ask: vvb clean")
