@@ -16,12 +16,14 @@ from typing import Any
 
 from vvb_assets.expected import expected_inputs, slots_of
 from vvb_assets.graph import Node, Workspace
+from vvb_resources.media.blinding import RECORD
 from vvb_resources.store.artifacts import MANIFEST, Manifest
 from vvb_resources.store.digests import digest_value
 from vvb_resources.store.home import CHECKOUT
 
 MADE_AT = "2026-01-01T00:00:00.000+00:00"
 VERSIONS_SUMMARY: dict[str, Any] = {"seconds of agent": 1234.5, "video": "playable", "bytes": 12_345_678, "usd": 3.25}
+MEDIA = {"duration_s": 14.0, "width": 1280, "height": 720, "fps": 30.0, "has_audio": True}
 CHECK = {"passed": True, "severity": "WARN", "description": "every applicable check passes"}
 
 
@@ -58,6 +60,10 @@ def fill_store(workspace: Workspace) -> int:
             folder.mkdir(parents=True)
             text = json.dumps(asdict(manifest), ensure_ascii=False, indent=1, sort_keys=True)
             (folder / MANIFEST).write_text(text + "\n")
+            if node.key == "blinded_media":  # what an estimate reads of a video
+                (folder / manifest.payload).mkdir()
+                record = MEDIA | {"digest": manifest.data_version}
+                (folder / manifest.payload / RECORD).write_text(json.dumps(record))
             written += 1
         versions |= slots_of(node, made)
     return written

@@ -8,6 +8,7 @@ import dagster as dg
 
 from vvb_assets.describing import columns, describe
 from vvb_assets.partitions import Partitions
+from vvb_assets.plan_asset import plan_asset
 from vvb_assets.sensors import build_sensors
 from vvb_assets.settings import Settings
 from vvb_assets.wiring import job_name, wire_checks, wire_op
@@ -32,7 +33,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         for node in nodes:
             checks += wire_checks(node, partitions, settings.open)
     return dg.Definitions(
-        assets=assets,
+        assets=[*assets, plan_asset(settings)],
         asset_checks=checks,
         jobs=list(jobs.values()),
         sensors=build_sensors(settings, workspace, jobs),

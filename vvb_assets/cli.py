@@ -17,6 +17,7 @@ from vvb_resources.errors import VvbError
 COMMANDS = {
     "run": "run",
     "plan": "plan",
+    "clean": "clean",
     "ui": "ui",
     "leaderboard": "leaderboard",
     "explain": "explain",

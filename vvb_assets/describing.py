@@ -8,12 +8,14 @@ from typing import Any
 import dagster as dg
 
 from vvb_assets.graph import Node, Workspace
+from vvb_assets.history import history_rows
 from vvb_assets.human import assets as human
 from vvb_assets.l1 import assets as l1
 from vvb_assets.leaderboards import assets as leaderboards
 from vvb_assets.panels import assets as panels
 from vvb_assets.rollouts import assets as rollouts
 from vvb_assets.scores import assets as scores
+from vvb_assets.showing import markdown_table
 from vvb_assets.tasks import assets as tasks
 from vvb_resources.store.artifacts import Manifest
 
@@ -32,7 +34,11 @@ STAGES: Mapping[str, Any] = {
 def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[str, dg.MetadataValue]:
     """Metadata of an artifact's event: its figures, then what its stage adds (previews, links, pictures)."""
     figures = {name: figure(value) for name, value in manifest.summary.items() if value is not None}
-    return {**STAGES[node.stage].describe(workspace, node, manifest), **figures}
+    before: dict[str, dg.MetadataValue] = {}
+    if workspace.store.was_remade(node.key, manifest.partition):
+        columns = ("at", "before", "after", "moved", "because")
+        before = {"history": markdown_table(history_rows(workspace, manifest), columns)}
+    return {**STAGES[node.stage].describe(workspace, node, manifest), **figures, **before}
 
 
 def columns(node: Node) -> dg.TableSchema | None:

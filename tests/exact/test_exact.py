@@ -18,6 +18,7 @@ import pytest
 
 from tests.exact import truth
 from tests.exact.world import Judge, Slot, World, add_task, write_benchmark
+from vvb_assets.history import Histories
 from vvb_assets.panels import make as panels
 from vvb_assets.panels.estimates import with_estimates
 from vvb_assets.plan import Plan, make_plan
@@ -104,6 +105,10 @@ def test_one_rubric_check(world: World) -> None:
     assert 0 < len(videos) < 9
     # a visual check: of the panel that is split, only the eyes are asked again
     compare(world, truth.rubric(world, task), len(videos) * 3)
+    (change,) = Histories(world.workspace()).changes("dense/judgment", videos[0])
+    (cause,) = change.causes
+    assert (cause.input, cause.partition) == ("rubric", task)
+    assert [what.split(".")[-1] for what in cause.what] == ["title: 'Night blue' -> 'Night blue throughout'"]
 
 
 def test_one_panels_model(world: World) -> None:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from vvb_assets.commands.common import benchmark_options, echo_json, json_option, known, open_workspace
 from vvb_assets.explaining import explain_check, explain_run
+from vvb_assets.history import run_history
 
 COLOURS = {"pass": "green", "fail": "red", "unknown": "yellow", "judge_error": "magenta"}
 
@@ -21,9 +22,16 @@ COLOURS = {"pass": "green", "fail": "red", "unknown": "yellow", "judge_error": "
 @click.argument("task")
 @click.argument("check", required=False)
 @benchmark_options
+@click.option("--history", is_flag=True, help="What the scores were before, and which change moved them.")
 @json_option
 def command(
-    system: str, task: str, check: str | None, benchmark: Path | None, panels: Path | None, as_json: bool
+    system: str,
+    task: str,
+    check: str | None,
+    benchmark: Path | None,
+    panels: Path | None,
+    history: bool,
+    as_json: bool,
 ) -> None:
     """Trace a run's scores to their evidence; with CHECK, one check down to frame and raw reply.
 
@@ -31,6 +39,10 @@ def command(
     """
     _, workspace = open_workspace(benchmark, panels)
     known(workspace, (system,), (task,), ())
+    if history:
+        past = run_history(workspace, system, task, check)
+        echo_json(past) if as_json else _show_history(Console(highlight=False), past)
+        return
     found = explain_check(workspace, system, task, check) if check else explain_run(workspace, system, task)
     if as_json:
         echo_json(found)
@@ -38,6 +50,21 @@ def command(
         _show_check(Console(highlight=False), found)
     else:
         _show_run(Console(highlight=False), found)
+
+
+def _show_history(console: Console, past: dict[str, Any]) -> None:
+    """A paragraph a change: when, which figures moved, and the files or code at the bottom of it."""
+    changes = past["changes"] + [{**row, "asset": "leaderboard"} for row in past["leaderboard"]]
+    if not changes:
+        console.print("nothing was made again: the scores are the first ones")
+    for change in changes:
+        console.print(f"[bold]{change['at']}[/bold]  {change['asset']}  {change['before']} -> {change['after']}")
+        for name, (before, after) in change["figures"].items():
+            console.print(f"  {escape(name)}: {escape(str(before))} -> {escape(str(after))}")
+        for cause in change["causes"]:
+            console.print(f"  because {escape(cause['input'])}: {cause['before']} -> {cause['after']}")
+            for what in cause["what"]:
+                console.print(f"          {escape(what)}")
 
 
 def _show_run(console: Console, found: dict[str, Any]) -> None:

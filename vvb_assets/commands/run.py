@@ -16,11 +16,10 @@ from rich.markup import escape
 from vvb_assets.build import STAGES
 from vvb_assets.commands.common import FAILED, benchmark_options, echo_json, json_option, known, open_workspace
 from vvb_assets.commands.leaderboard import show_leaderboard
-from vvb_assets.commands.plan import show_plan
+from vvb_assets.commands.plan import print_plan
 from vvb_assets.graph import Node, name_of
 from vvb_assets.panels.desk import call_desk
-from vvb_assets.panels.estimates import refuse_unpriced, with_estimates
-from vvb_assets.plan import make_plan
+from vvb_assets.panels.estimates import refuse_unpriced
 from vvb_resources.judges.calls import run_environment
 from vvb_resources.judges.providers.base import delete_orphans
 from vvb_resources.judges.uploads import UploadList
@@ -103,8 +102,7 @@ def command(
     known(workspace, systems, tasks, panel_ids)
     os.environ.update(run_environment(usd_run, usd_benchmark, allow_unpriced, batch=batch))
     if dry_run:
-        plan = with_estimates(workspace, make_plan(workspace, rerun_held=rerun_rollouts))
-        echo_json(plan.to_json()) if as_json else show_plan(workspace, plan)
+        print_plan(workspace, rerun_rollouts, ("stage",), orphans=False, as_json=as_json)
         return
     os.environ.update(settings.environment())
     if not stages or "panels" in stages:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +21,7 @@ from vvb_resources.store.digests import digest_value
 from vvb_resources.store.tables import read_table, write_table
 
 RESAMPLED = ("leaderboard", "uncertainty", "pairwise", "self_preference", "reranking", "cost_correlation")
+REMEMBERED = ("rank", "overall_nv0", "overall_deliv", "strict_pct", "complete")
 TABLE_FORMATS = ("parquet", "csv", "markdown", "latex", "json")
 
 
@@ -41,6 +44,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             group="leaderboards",
             kinds=("polars", "table"),
             op="tables",
+            remember=_ranking if name == "leaderboard" else None,
             checks=(("complete", "Every run is made and judged by every panel."),) if name == "leaderboard" else (),
         )
         for name, spec in TABLES.items()
@@ -77,6 +81,12 @@ def _make(workspace: Workspace, node: Node, partition: str | None, out: Path) ->
             }
         },
     )
+
+
+def _ranking(folder: Path) -> Mapping[str, Any]:
+    """Figures by system, for the history of the leaderboard."""
+    rows = read_table(folder, "leaderboard").to_dicts()
+    return {"systems": {row["system"]: {name: row[name] for name in REMEMBERED} for row in rows}}
 
 
 def load_table(workspace: Workspace, name: str) -> pl.DataFrame:

@@ -22,8 +22,9 @@ from vvb_resources.judges.calls import Money, in_batches, request_tokens
 from vvb_resources.judges.pricing import cost_usd, expected_usd, worst_usd
 from vvb_resources.judges.prompt import observations_text
 from vvb_resources.judges.providers.base import provider_module
-from vvb_resources.judges.routing import route
+from vvb_resources.judges.routing import Routed, route
 from vvb_resources.judges.service import effective
+from vvb_resources.judges.types import JudgeRequest
 from vvb_resources.media.blinding import BlindedMedia
 
 OBSERVATION_BYTES = 6000
@@ -110,11 +111,16 @@ class Estimator:
         self.replies = reply_store(workspace)
         self._unmade: dict[tuple[str, str], list[CallEstimate]] = {}
         self._calls: dict[Any, CallEstimate] = {}
+        self._parts: dict[Any, dict[str, Any]] = {}
+        self._routed: dict[tuple[str, str], tuple[Routed, ...]] = {}
+        self._media: dict[str, BlindedMedia | None] = {}
 
     def of_run(self, panel_id: str, partition: str, video_pending: bool) -> list[CallEstimate]:
         """Estimates of the panel's judges for one run; of one whose replies are stored, a row without calls."""
         system, task_id = split_run(partition)
-        media = None if video_pending else _media(self.workspace, partition)
+        if partition not in self._media:
+            self._media[partition] = _media(self.workspace, partition)
+        media = None if video_pending else self._media[partition]
         if media is not None:
             return self._estimates(panel_id, task_id, system, media)
         key = (panel_id, task_id)  # without a video, all systems' are alike
@@ -126,7 +132,9 @@ class Estimator:
         task, panel = self.workspace.benchmark.tasks[task_id], self.workspace.benchmark.panels[panel_id]
         handed: dict[str, str | None] = {}
         rows = []
-        for item in route(panel, task.rubric):
+        if (panel_id, task_id) not in self._routed:
+            self._routed[panel_id, task_id] = route(panel, task.rubric)
+        for item in self._routed[panel_id, task_id]:
             source = item.judge.observations_from
             observations = handed.get(source) if source else None
             ask = Asking(
@@ -141,13 +149,20 @@ class Estimator:
                 None,
             )
             known = media is not None and not (source and observations is None)
-            stored = ask.stored() if known else None
+            stored = ask.stored() if known and self._asked(ask, task_id) else None
             handed[item.judge.id] = observations_text(stored.reading) if stored else None
             if stored is not None:
                 rows.append(CallEstimate(panel.id, item.judge.id, item.judge.model, system, 0, 0, 0, 0.0, 0.0))
             else:
                 rows.append(dataclasses.replace(self._call(ask, task_id), system=system))
         return rows
+
+    def _asked(self, ask: Asking, task_id: str) -> bool:
+        """Is there any reply to the first request: mostly not, and a request takes long to put together."""
+        key = (ask.panel, ask.item.judge.id, task_id, ask.observations)
+        if key not in self._parts:
+            self._parts[key] = ask.request().key_parts
+        return self.replies.asked(JudgeRequest.key_for(self._parts[key], ask.media))
 
     def _call(self, ask: Asking, task_id: str) -> CallEstimate:
         """One call; the same for every video of one length and size."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from polars import read_parquet
 
 from vvb_assets.graph import Made, Moot, Node, Workspace, split_run
 from vvb_assets.l1.make import load_facts
@@ -97,6 +100,7 @@ def panel_nodes(panel: PanelConfig) -> list[Node]:
             kinds=("parquet",),
             workers=workers,
             moot=Moot(f"{panel.id}/judgment", NO_JUDGMENT, ("rubric",)),
+            remember=_verdicts_said,
             checks=(("no_judge_errors", "No check was left without a readable verdict."),),
             **shared,  # type: ignore[arg-type]
         ),
@@ -224,6 +228,12 @@ def _verdicts(panel_id: str, workspace: Workspace, partition: str | None, out: P
             }
         },
     )
+
+
+def _verdicts_said(folder: Path) -> Mapping[str, Any]:
+    """Verdict by check, for the history: the replies stay, the table that read them does not."""
+    table = read_parquet(folder / "verdicts.parquet")
+    return {"verdicts": dict(zip(table["check"].to_list(), table["verdict"].to_list(), strict=True))}
 
 
 def _scores(panel_id: str, workspace: Workspace, partition: str | None, out: Path) -> Made:

@@ -58,6 +58,10 @@ class ReplyStore:
         self._choose(folder, file)
         return self.complete(key) or raw
 
+    def asked(self, key: str) -> bool:
+        """Was anything ever stored for `key`; the cheap question before `complete`."""
+        return os.path.isdir(f"{self.root}/{key[:2]}/{key}")
+
     def complete(self, key: str) -> RawReply | None:
         """The usable reply that counts for `key`, or None: then the judge has to be asked."""
         folder = self.folder(key)

@@ -157,6 +157,11 @@ class JudgeRequest:
         """Digest of the parts: the name under which the reply is stored."""
         return digest_value(self.key_parts)
 
+    @staticmethod
+    def key_for(parts: Mapping[str, Any], media: BlindedMedia) -> str:
+        """The key of a request that has the `key_parts` given but for its video, which is `media`."""
+        return digest_value({**parts, "video": media.digest})
+
 
 @dataclass(frozen=True)
 class RawReply:

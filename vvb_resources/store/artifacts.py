@@ -24,7 +24,7 @@ from pydantic_core import from_json
 from vvb_resources.errors import StoreError
 from vvb_resources.store.atomic import fsync_dir, sync_tree, write_bytes, write_json
 from vvb_resources.store.digests import canonical_json
-from vvb_resources.store.history import remember
+from vvb_resources.store.history import HISTORY, Past, past_versions, remember
 from vvb_resources.store.home import Home
 from vvb_resources.store.trees import remove_tree
 
@@ -92,7 +92,11 @@ class ArtifactStore:
 
         In path order. Never looks into a payload: what an agent leaves there is not the platform's.
         """
-        waiting = [str(self.home.artifacts)] if self.home.artifacts.is_dir() else []
+        yield from self.below(str(self.home.artifacts))
+
+    def below(self, folder: str) -> Iterator[Manifest]:
+        """The same for the artifacts in or below one folder."""
+        waiting = [folder] if os.path.isdir(folder) else []
         while waiting:
             folder = waiting.pop()
             manifest = _read_manifest(f"{folder}/{MANIFEST}")
@@ -209,7 +213,23 @@ class ArtifactStore:
                 lock.unlink(missing_ok=True)
         return swept
 
-    # ------------------------------------------------------------ snapshots
+    # ------------------------------------------------------------ history and snapshots
+
+    def history(self, asset: str, partition: str | None, figures: Mapping[str, Any] | None = None) -> list[Past]:
+        """Versions of an artifact, oldest first; the last is the current one, with its `figures`.
+
+        Raises StoreError when manifest or history are unreadable.
+        """
+        return past_versions(self.folder(asset, partition), self.load(asset, partition), figures or {})
+
+    def was_remade(self, asset: str, partition: str | None) -> bool:
+        """Is there any version before the current one."""
+        return (self.folder(asset, partition) / HISTORY).exists()
+
+    def content(self, digest: str) -> Any | None:
+        """What a configuration file held under `digest`; None when no snapshot of it was kept."""
+        path = self.home.snapshots / f"{digest}.json"
+        return from_json(path.read_bytes()) if path.is_file() else None
 
     def snapshot(self, digest: str, content: Any) -> Path:
         """Keep a version of a configuration file's content under its digest (once)."""
