@@ -11,7 +11,13 @@ ALLOWED = {
 
 
 # They mostly wait (for a daemon's ticks, for a deadline): begun last, they would make the run that much longer.
-FIRST = ("tests/e2e/test_ui.py", "tests/e2e/test_kill.py", "tests/e2e/test_starter.py", "tests/e2e/test_staleness.py")
+FIRST = (
+    "tests/e2e/test_automation.py",
+    "tests/e2e/test_ui.py",
+    "tests/e2e/test_kill.py",
+    "tests/e2e/test_starter.py",
+    "tests/e2e/test_staleness.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
