@@ -14,9 +14,14 @@ ALLOWED = {
 
 # They mostly wait (for a daemon's ticks, for a deadline): begun last, they would make the run that much longer.
 FIRST = (
-    *("tests/docker/test_deadline.py", "tests/e2e/test_ui.py", "tests/e2e/test_kill.py", "tests/e2e/test_starter.py"),
+    *(
+        "tests/e2e/test_automation.py",
+        "tests/docker/test_deadline.py",
+        "tests/e2e/test_ui.py",
+        "tests/e2e/test_kill.py",
+    ),
     # judges a copy of the starter's home: before the tests that edit it
-    *("tests/e2e/test_model_panels_whole.py", "tests/e2e/test_staleness.py"),
+    *("tests/e2e/test_starter.py", "tests/e2e/test_model_panels_whole.py", "tests/e2e/test_staleness.py"),
 )
 
 

@@ -18,9 +18,9 @@ STATS = """query($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { ... 
 STALE = """query($key: AssetKeyInput!, $partitions: [String!]!) { assetNodeOrError(assetKey: $key) {
     ... on AssetNode { staleStatusByPartition(partitions: $partitions) } } }"""
 RUNS = """query($filter: RunsFilter) { runsOrError(filter: $filter, limit: 500) { ... on Runs { results {
-    runId status jobName tags { key value } assetSelection { path } } } } }"""
+    runId status jobName runConfigYaml tags { key value } assetSelection { path } } } } }"""
 SENSOR = """query($s: SensorSelector!) { sensorOrError(sensorSelector: $s) { ... on Sensor { id sensorState {
-    id selectorId status ticks(limit: 20) { status skipReason error { message } } } } } }"""
+    id selectorId status ticks(limit: 20) { status timestamp skipReason error { message } } } } } }"""
 START = """mutation($s: SensorSelector!) { startSensor(sensorSelector: $s) {
     __typename ... on PythonError { message } } }"""
 STOP = """mutation($id: String!) { stopSensor(id: $id) { __typename ... on PythonError { message } } }"""

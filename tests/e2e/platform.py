@@ -17,14 +17,16 @@ STARTER = REPOSITORY / "task_data" / "starter"
 
 @dataclass(frozen=True)
 class Platform:
-    """A benchmark folder and a data home."""
+    """A benchmark folder, a data home, and the checkout whose code is run (a copy, where a test edits code)."""
 
     benchmark: Path
     home: Path
+    code: Path = REPOSITORY
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "VVB_BENCHMARK": str(self.benchmark), "VVB_HOME": str(self.home)}
+        copied = {} if self.code == REPOSITORY else {"PYTHONPATH": str(self.code)}
+        return {**os.environ, "VVB_BENCHMARK": str(self.benchmark), "VVB_HOME": str(self.home), **copied}
 
     @property
     def artifacts(self) -> Path:
@@ -36,7 +38,13 @@ class Platform:
     def vvb(self, *arguments: str, expect: int = 0) -> str:
         """Run a command to its end; returns stdout. Fails with stderr when the exit code is another."""
         done = subprocess.run(
-            self.command(*arguments), env=self.environment, capture_output=True, text=True, check=False, timeout=1500
+            self.command(*arguments),
+            env=self.environment,
+            cwd=self.code,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=1500,
         )
         assert done.returncode == expect, f"vvb {' '.join(arguments)}: {done.returncode}\n{done.stderr[-4000:]}"
         return done.stdout
@@ -54,6 +62,15 @@ class Platform:
         """Folder with the files of an artifact."""
         place = self.artifacts / asset / ("_" if partition is None else partition.replace("|", "/"))
         return place / str(json.loads((place / "artifact.json").read_text())["payload"])
+
+
+def copy_of_code(folder: Path) -> Path:
+    """The two packages and Dagster's settings in `folder`, for a test that edits code; returns where."""
+    target = folder / "code"
+    for package in ("vvb_assets", "vvb_resources"):
+        shutil.copytree(REPOSITORY / package, target / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(REPOSITORY / "dagster.yaml", target)
+    return target
 
 
 def copy_of_starter(

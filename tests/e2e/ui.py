@@ -29,6 +29,7 @@ class Ui(Webserver):
             self.process = subprocess.Popen(
                 self.platform.command("ui", "--port", str(self.port)),
                 env=self.platform.environment,
+                cwd=self.platform.code,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,

@@ -385,7 +385,7 @@ class SandboxPolicy(Model):
     image: str | None = None
     files: int = Field(default=20_000, gt=0, description="most files of a delivery that are kept")
     mirrors: tuple[Text, ...] = Field(
-        default=MIRRORS,
+        default=(),
         description="hosts that gateway_and_mirrors allows, beside the model; a leading dot allows all below",
     )
     tts: tuple[Text, ...] = Field(
