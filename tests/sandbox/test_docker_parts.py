@@ -93,20 +93,20 @@ def test_a_stream_without_end_is_dropped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "target"),
     [
-        (b"CONNECT pypi.org:443 HTTP/1.1\r\nHost: pypi.org:443\r\n\r\n", ("pypi.org", 443, None)),
+        (b"CONNECT packages.example:443 HTTP/1.1\r\nHost: x.example\r\n\r\n", ("packages.example", 443, None)),
         (
-            b"GET http://deb.debian.org/debian/x?y=1 HTTP/1.1\r\nHost: evil.example\r\nAccept: */*\r\n"
+            b"GET http://deb.example/debian/x?y=1 HTTP/1.1\r\nHost: evil.example\r\nAccept: */*\r\n"
             b"Proxy-Authorization: Basic x\r\nConnection: keep-alive\r\n\r\n",
             (
-                "deb.debian.org",
+                "deb.example",
                 80,
-                b"GET /debian/x?y=1 HTTP/1.1\r\nHost: deb.debian.org\r\nAccept: */*\r\nConnection: close\r\n\r\n",
+                b"GET /debian/x?y=1 HTTP/1.1\r\nHost: deb.example\r\nAccept: */*\r\nConnection: close\r\n\r\n",
             ),
         ),
         (b"GET /relative HTTP/1.1\r\n\r\n", None),
-        (b"GET ftp://pypi.org/ HTTP/1.1\r\n\r\n", None),
-        (b"CONNECT pypi.org HTTP/1.1\r\n\r\n", None),
-        (b"CONNECT pypi.org:99999 HTTP/1.1\r\n\r\n", None),
+        (b"GET ftp://packages.example/ HTTP/1.1\r\n\r\n", None),
+        (b"CONNECT packages.example HTTP/1.1\r\n\r\n", None),
+        (b"CONNECT packages.example:99999 HTTP/1.1\r\n\r\n", None),
         (b"nonsense\r\n\r\n", None),
     ],
 )
@@ -117,18 +117,18 @@ def test_a_proxy_request_says_where_it_goes(head: bytes, target: tuple[str, int,
 @pytest.mark.parametrize(
     ("host", "port", "allowed"),
     [
-        ("pypi.org", 443, True),
-        ("PyPI.org.", 443, True),
-        ("evil-pypi.org", 443, False),
-        ("pypi.org.evil.example", 443, False),
-        ("pypi.org", 22, False),
+        ("packages.example", 443, True),
+        ("Packages.example.", 443, True),
+        ("evil-packages.example", 443, False),
+        ("packages.example.evil.example", 443, False),
+        ("packages.example", 22, False),
         ("a.mirror.example", 80, True),
         ("mirror.example", 80, False),
         ("127.0.0.1", 80, False),
     ],
 )
 def test_mirrors_are_allowed_by_name(tmp_path: Path, host: str, port: int, allowed: bool) -> None:
-    proxy = MirrorProxy(("pypi.org", ".mirror.example"), tmp_path / "log")
+    proxy = MirrorProxy(("packages.example", ".mirror.example"), tmp_path / "log")
     assert proxy.allows(host, port) is allowed
 
 
@@ -197,3 +197,9 @@ def test_each_end_has_its_evidence(report: dict[str, object] | None, post_mortem
 def test_the_engines_time_stamps() -> None:
     assert _seconds("2027-01-15T08:00:00.75Z") == 1_800_000_000.75
     assert _seconds("0001-01-01T00:00:00Z") is None
+
+
+def test_a_policy_with_mirrors_names_them() -> None:
+    with pytest.raises(ValueError, match="needs mirrors"):
+        SandboxPolicy(network="gateway_and_mirrors")
+    assert SandboxPolicy(network="gateway_and_mirrors", mirrors=("packages.example",)).mirrors == ("packages.example",)

@@ -27,7 +27,7 @@ from vvb_resources.sandbox.docker.proxy import serve_mirrors
 root = Path(sys.argv[1])
 folder = Path(sys.argv[2])
 folder.mkdir()
-with serve_mirrors(folder / "m", ("pypi.org",), root / "log", SandboxPlace(root), time.time() + float(sys.argv[3])):
+with serve_mirrors(folder / "m", ("pkg.example",), root / "log", SandboxPlace(root), time.time() + float(sys.argv[3])):
     print("serving", flush=True)
     time.sleep(60)
 """

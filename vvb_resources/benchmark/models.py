@@ -393,6 +393,12 @@ class SandboxPolicy(Model):
         description="program that speaks in place of espeak-ng: {voice}, {speed}, {out}; the text is its input",
     )
 
+    @model_validator(mode="after")
+    def _mirrors_are_named(self) -> SandboxPolicy:
+        if self.network == "gateway_and_mirrors" and not self.mirrors:
+            raise ValueError("network gateway_and_mirrors needs mirrors: the hosts of your package registries")
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _size_by_kind(cls, values: Any) -> Any:

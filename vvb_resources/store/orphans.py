@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vvb_resources.store.artifacts import ArtifactStore, Manifest, remove_tree
+from vvb_resources.store.artifacts import ArtifactStore, Manifest
 from vvb_resources.store.atomic import fsync_dir
+from vvb_resources.store.trees import remove_tree
 
 Levels = Sequence[frozenset[str]]  # the folder names that are known below an asset's folder, level by level
 
