@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ class Platform:
 
     benchmark: Path
     home: Path
-    code: Path = REPOSITORY
+    code: Path = field(default=REPOSITORY, kw_only=True)
 
     @property
     def environment(self) -> dict[str, str]:

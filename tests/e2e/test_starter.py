@@ -96,7 +96,10 @@ def test_nothing_is_missing_and_a_second_run_makes_nothing(starter: Platform) ->
     report = starter.json("run")
     assert (report["made"], report["published_again"], report["failed"]) == ({}, {}, {})
     assert starter.manifests() == before
-    assert starter.json("plan") == {"stale": [], "held": [], "totals": {"partitions": 0, "calls": 0, "usd": 0.0}}
+    plan = starter.json("plan")
+    assert (plan["stale"], plan["held"], plan["orphans"]) == ([], [], [])
+    assert [plan["totals"][name] for name in ("partitions", "calls", "usd")] == [0, 0, 0.0]
+    assert plan["totals"]["fresh"] == len(before)
     assert starter.json("leaderboard")["missing"] == {"runs": [], "panels": {}}
 
 
