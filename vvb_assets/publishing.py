@@ -141,11 +141,13 @@ class Publisher:
     def log_planned(self, node: Node, partitions: list[str]) -> None:
         """Tell Dagster which partitions this run is about to make (a run's own tags name only one of them)."""
         step = self.context.op_execution_context._step_execution_context
-        for partition in partitions:
+        batch = str(generate_event_batch_id())  # type: ignore[no-untyped-call]
+        for number, partition in enumerate(partitions, start=1):
             event = DagsterEvent.build_asset_materialization_planned_event(
                 step.job_name, step.step.key, AssetMaterializationPlannedData(asset_key(node.key), partition=partition)
             )
-            self.context.instance.report_dagster_event(event, self.context.run.run_id)
+            place = DagsterEventBatchMetadata(batch, number == len(partitions))
+            self.context.instance.report_dagster_event(event, self.context.run.run_id, batch_metadata=place)
 
 
 def check_evaluation(
