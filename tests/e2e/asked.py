@@ -82,7 +82,7 @@ def judged_platform(
     (benchmark / "prices" / "2099-01-01.yaml").write_text(PRICES)
     config = benchmark / "benchmark.yaml"
     config.write_text(re.sub(r"(?m)^budgets:", f"{SETTINGS}\nbudgets:", config.read_text()))
-    platform = Judged(benchmark, folder / "home", code, service, extra or {})
+    platform = Judged(benchmark, folder / "home", service, extra or {}, code=code)
     for number, system in enumerate(SYSTEMS):
         for task in TASKS:
             platform.bring(system, task, seconds=f"1.{number}{TASKS.index(task)}")
