@@ -36,6 +36,7 @@ ui: $(PRODUCT)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.plan_speed
 	$(BIN)/python -m benchmarks.fit_speed
+	$(BIN)/python -m benchmarks.event_speed
 
 schemas: $(STAMP)
 	$(BIN)/python -m vvb_resources.benchmark.schema

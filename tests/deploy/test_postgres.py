@@ -54,11 +54,12 @@ def world(shared_home: Home) -> World:
 
 
 def test_events_go_in_batches_and_come_back(world: World, shared_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    batches: list[list[str]] = []
+    batches: list[list[tuple[str, str]]] = []
     stock = PostgresEventLogStorage.store_event_batch
 
     def counted(self: PostgresEventLogStorage, events: Any) -> None:
-        batches.append([event.get_dagster_event().asset_key.to_user_string() for event in events])
+        told = [event.get_dagster_event() for event in events]
+        batches.append([(event.asset_key.to_user_string(), event.event_type_value) for event in told])
         stock(self, events)
 
     monkeypatch.setattr(PostgresEventLogStorage, "store_event_batch", counted)
@@ -72,9 +73,11 @@ def test_events_go_in_batches_and_come_back(world: World, shared_home: Home, mon
         assert [len(versions[key]) for key in ("rollout", "checked", "scored", "table")] == [RUNS, RUNS, RUNS, 1]
         assert in_database(workspace.graph, instance) == versions
 
-        checked = [batch for batch in batches if "checked" in batch]
-        assert {key for batch in checked for key in batch} == {"checked"}, "a batch is of one asset"
-        assert list(map(len, checked)) == [publishing.BATCH_EVENTS, RUNS - publishing.BATCH_EVENTS]
+        checked = [batch for batch in batches if "checked" in dict(batch)]
+        assert all(len(set(batch)) == 1 for batch in checked), "a batch is of one asset and one kind"
+        sizes = [publishing.BATCH_EVENTS, RUNS - publishing.BATCH_EVENTS]
+        kinds = ["ASSET_MATERIALIZATION_PLANNED"] * 2 + ["ASSET_MATERIALIZATION"] * 2
+        assert [(batch[0][1], len(batch)) for batch in checked] == list(zip(kinds, [*sizes, *sizes], strict=True))
         event = instance.fetch_materializations(asset_key("checked"), limit=1).records[0].asset_materialization
         assert event is not None
         assert event.metadata["n"].value == 1
