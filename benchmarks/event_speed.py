@@ -21,20 +21,34 @@ from dagster._core.events import DagsterEventType
 from benchmarks.synthetic_store import fill_store, write_benchmark
 from tests.deploy.server import PostgresServer, find_programs
 from vvb_assets import publishing
+from vvb_assets.event_storage import EVENTS_AT_ONCE
 from vvb_assets.graph import Node, Workspace
+from vvb_assets.panels.assets import REPLY_CHARACTERS, VERDICT_COLUMNS
 from vvb_assets.partitions import Partitions
 from vvb_assets.running import open_instance
 from vvb_assets.settings import Settings
+from vvb_assets.showing import markdown_table
 from vvb_assets.wiring import wire_op
 from vvb_resources.store.home import CHECKOUT
 
 OP = "panel_J1"
-ROWS = [dg.TableRecord({"check": f"V{n:02d}", "verdict": "pass", "reason": "seen at 3 s"}) for n in range(54)]
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # as `vvb run` has it
+VERDICT = dict.fromkeys(VERDICT_COLUMNS, "a reason of eight words, as judges write") | {"check": "V01", "start_s": 3.2}
+REPLY = dg.MetadataValue.md("x" * REPLY_CHARACTERS)
 
 
 def describe(workspace: Workspace, node: Node, manifest: Any) -> Mapping[str, dg.MetadataValue]:
-    """Metadata as large as a judgment's: a table of 54 verdicts and a few figures."""
-    return {"verdicts": dg.MetadataValue.table(ROWS), "reply": dg.MetadataValue.md("x" * 2000)}
+    """Metadata as large as that of vvb_assets/panels/assets.py: table, raw reply, judges, versions, links."""
+    rows = {"J1/l2_verdicts": 54, "J1/l3_scores": 5}.get(node.key, 0)
+    table = {"table": markdown_table([VERDICT] * rows, list(VERDICT))} if rows else {}
+    return {
+        **table,
+        "raw reply of judge": REPLY,
+        "judges": markdown_table([VERDICT], list(VERDICT)),
+        "sources": dg.MetadataValue.json(dict.fromkeys(("task_spec", "rubric", "blinded_media"), "d" * 64)),
+        "video": dg.MetadataValue.path("blinded_media/video.mp4"),
+        "explain": dg.MetadataValue.text("vvb explain system task"),
+    }
 
 
 def definitions_of(workspace: Workspace, asset: dg.AssetsDefinition) -> dg.JobDefinition:
@@ -53,7 +67,7 @@ def ours(settings: Settings, instance: dg.DagsterInstance, partitions: list[str]
     result = job.execute_in_process(
         instance=instance,
         partition_key=partitions[0],
-        run_config={"ops": {OP: {"config": {"partitions": partitions}}}},
+        run_config={"ops": {OP: {"config": {"partitions": partitions}}}, **QUIET},
     )
     took = time.perf_counter() - started
     kinds = {DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.PIPELINE_START}
@@ -86,7 +100,7 @@ def one_by_one(settings: Settings, instance: dg.DagsterInstance, partitions: lis
 
     job = definitions_of(workspace, plain)
     started = time.perf_counter()
-    job.execute_in_process(instance=instance, partition_key=partitions[0])
+    job.execute_in_process(instance=instance, partition_key=partitions[0], run_config=QUIET)
     return time.perf_counter() - started
 
 
@@ -115,7 +129,7 @@ def main() -> None:
     parser.add_argument("--share", type=int, default=20, help="every so many-th partition is logged one by one")
     parser.add_argument("--postgres", action="store_true")
     chosen = parser.parse_args()
-    os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(publishing.BATCH_EVENTS))
+    os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(EVENTS_AT_ONCE))
     with ExitStack() as stack:
         name = stack.enter_context(storage(chosen.postgres))
         where = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="vvb-bench-")))

@@ -7,6 +7,7 @@ import os
 import dagster as dg
 
 from vvb_assets.describing import columns, describe
+from vvb_assets.event_storage import EVENTS_AT_ONCE
 from vvb_assets.partitions import Partitions
 from vvb_assets.plan_asset import plan_asset
 from vvb_assets.sensors import build_sensors
@@ -14,7 +15,7 @@ from vvb_assets.settings import Settings
 from vvb_assets.wiring import job_name, wire_checks, wire_op
 
 # Dagster buffers batches only when this is set, and reads it from the environment alone.
-os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "25")
+os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(EVENTS_AT_ONCE))
 
 
 def build_definitions(settings: Settings) -> dg.Definitions:

@@ -6,7 +6,7 @@ version and the storage id of the input's newest event (by which Dagster's stale
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -44,10 +44,14 @@ def recorded_versions(instance: dg.DagsterInstance, node: Node) -> dict[str | No
 
 @dataclass
 class Pointers:
-    """Storage ids of the newest events of a node's inputs, read once a batch, before the versions are used."""
+    """Storage ids of the newest events of a node's inputs, read once a batch, before the versions are used.
+
+    `batch` is what will be asked about: then only its upstream partitions are read, and not a column of thousands.
+    """
 
     instance: dg.DagsterInstance
     graph: Graph
+    batch: Sequence[tuple[Node, str | None]] | None = None
     _ids: dict[str, Mapping[str | None, int]] = field(default_factory=dict)
 
     def newest(self, source: Node, partitions: Iterable[str | None]) -> int | None:
@@ -58,12 +62,24 @@ class Pointers:
         return max(found, default=None)
 
     def _read(self, source: Node) -> Mapping[str | None, int]:
-        key = asset_key(source.key)
-        if source.dims == "none":
-            event = self.instance.get_latest_data_version_record(key)
-            return {None: event.storage_id} if event else {}
-        ids = self.instance.event_log_storage.get_latest_storage_id_by_partition(key, MATERIALIZATION)
-        return dict(ids.items())
+        wanted = {
+            p for node, made in self.batch or () for p in self.graph.upstream(node, made, source) if p is not None
+        }
+        return newest_ids(self.instance, source, wanted if self.batch is not None else None)
+
+
+def newest_ids(
+    instance: dg.DagsterInstance, node: Node, partitions: set[str] | None = None
+) -> Mapping[str | None, int]:
+    """Storage id of the newest event of each partition that has one; of `partitions` only, when given."""
+    key = asset_key(node.key)
+    if node.dims == "none":
+        event = instance.get_latest_data_version_record(key)
+        return {None: event.storage_id} if event else {}
+    if partitions is not None and not partitions:
+        return {}  # Dagster takes an empty set for all
+    ids = instance.event_log_storage.get_latest_storage_id_by_partition(key, MATERIALIZATION, partitions)
+    return dict(ids.items())
 
 
 def version_tags(node: Node, manifest: Manifest, pointers: Pointers) -> dict[str, str]:

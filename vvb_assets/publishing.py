@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
@@ -14,16 +14,19 @@ from dagster._core.events import (
     AssetMaterializationPlannedData,
     DagsterEvent,
     DagsterEventBatchMetadata,
+    DagsterEventType,
     generate_event_batch_id,
 )
 
-from vvb_assets.graph import Node, Workspace
-from vvb_assets.provenance import MATERIALIZATION, Pointers, asset_key, version_tags
+from vvb_assets.event_storage.batches import takes_check_results
+from vvb_assets.graph import Node, Workspace, name_of
+from vvb_assets.provenance import Pointers, asset_key, newest_ids, version_tags
 from vvb_resources.store.artifacts import Manifest
 
-BATCH_EVENTS = 25
+BATCH_EVENTS = 50
 BATCH_SECONDS = 2.0
 
+T = TypeVar("T")
 Describe = Callable[[Workspace, Node, Manifest], Mapping[str, dg.MetadataValue]]
 
 
@@ -50,29 +53,39 @@ def materialization(
     )
 
 
-class Checks:
-    """Logs the check results of published artifacts, tied to their materialisations."""
+def log_checks(context: dg.AssetExecutionContext, batch: Sequence[tuple[Node, Manifest]]) -> None:
+    """Log the check results of `batch`, all of one asset, tied to its materialisations, which are stored by now."""
+    batch = [(node, manifest) for node, manifest in batch if manifest.checks]
+    if not batch:
+        return
+    partitions = {manifest.partition for _, manifest in batch if manifest.partition is not None}
+    targets = newest_ids(context.instance, batch[0][0], partitions)
+    results = [
+        check_evaluation(node, manifest, name, check, targets.get(manifest.partition), context.run.run_id)
+        for node, manifest in batch
+        for name, check in manifest.checks.items()
+    ]
+    if not takes_check_results(context.instance.event_log_storage):
+        for result in results:
+            context.log_event(result)
+        return
+    step = context.op_execution_context._step_execution_context
+    for result, place in in_a_batch(results):
+        outcome = f"{result.check_name} of {name_of(batch[0][0].key, result.partition)}"
+        DagsterEvent.from_step(
+            DagsterEventType.ASSET_CHECK_EVALUATION,
+            step,
+            result,
+            f"{outcome} {'passed' if result.passed else 'did not pass'}. {result.description or ''}".strip(),
+            place,
+        )
 
-    def __init__(self, context: dg.AssetExecutionContext) -> None:
-        self.context = context
 
-    def log(self, batch: Sequence[tuple[Node, Manifest]]) -> None:
-        """Log the checks of `batch`, whose materialisations are stored by now; all of one asset."""
-        with_checks = [(node, manifest) for node, manifest in batch if manifest.checks]
-        if not with_checks:
-            return
-        targets = self._targets(with_checks[0][0])
-        for node, manifest in with_checks:
-            for name, check in manifest.checks.items():
-                target = targets.get(manifest.partition)
-                self.context.log_event(check_evaluation(node, manifest, name, check, target, self.context.run.run_id))
-
-    def _targets(self, node: Node) -> dict[str | None, int]:
-        instance = self.context.instance
-        if node.dims == "none":
-            event = instance.get_latest_data_version_record(asset_key(node.key))
-            return {None: event.storage_id} if event else {}
-        return dict(instance.event_log_storage.get_latest_storage_id_by_partition(asset_key(node.key), MATERIALIZATION))
+def in_a_batch(items: Sequence[T]) -> Iterator[tuple[T, DagsterEventBatchMetadata]]:
+    """Each item with its place in one batch of events, which Dagster stores when the last has come."""
+    batch = str(generate_event_batch_id())  # type: ignore[no-untyped-call]
+    for number, item in enumerate(items, start=1):
+        yield item, DagsterEventBatchMetadata(batch, number == len(items))
 
 
 class Collector:
@@ -99,7 +112,7 @@ class Collector:
                 data_version=dg.DataVersion(manifest.data_version),
             )
         for item in self._waiting:
-            Checks(self.context).log([item])
+            log_checks(self.context, [item])
         self._waiting = []
 
 
@@ -125,28 +138,25 @@ class Publisher:
         order = [key for key in self.workspace.graph.nodes if key in self._waiting]
         for key in order:
             batch = self._waiting.pop(key)
-            pointers = Pointers(self.context.instance, self.workspace.graph)
+            pointers = Pointers(self.context.instance, self.workspace.graph, [(n, m.partition) for n, m in batch])
             events = [materialization(self.workspace, n, m, pointers, self.describe) for n, m in batch]
             self._log_materializations(events)
-            Checks(self.context).log(batch)
+            log_checks(self.context, batch)
         self._since = time.monotonic()
         return ()
 
     def _log_materializations(self, events: list[dg.AssetMaterialization]) -> None:
         step = self.context.op_execution_context._step_execution_context
-        batch = str(generate_event_batch_id())  # type: ignore[no-untyped-call]
-        for number, event in enumerate(events, start=1):
-            DagsterEvent.asset_materialization(step, event, DagsterEventBatchMetadata(batch, number == len(events)))
+        for event, place in in_a_batch(events):
+            DagsterEvent.asset_materialization(step, event, place)
 
     def log_planned(self, node: Node, partitions: list[str]) -> None:
         """Tell Dagster which partitions this run is about to make (a run's own tags name only one of them)."""
         step = self.context.op_execution_context._step_execution_context
-        batch = str(generate_event_batch_id())  # type: ignore[no-untyped-call]
-        for number, partition in enumerate(partitions, start=1):
+        for partition, place in in_a_batch(partitions):
             event = DagsterEvent.build_asset_materialization_planned_event(
                 step.job_name, step.step.key, AssetMaterializationPlannedData(asset_key(node.key), partition=partition)
             )
-            place = DagsterEventBatchMetadata(batch, number == len(partitions))
             self.context.instance.report_dagster_event(event, self.context.run.run_id, batch_metadata=place)
 
 

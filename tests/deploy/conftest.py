@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.server import PostgresServer, find_programs, install_programs
+from vvb_assets.event_storage import EVENTS_AT_ONCE
 from vvb_resources.store.home import CHECKOUT, Home
 
 
@@ -39,5 +40,5 @@ def shared_home(postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("VVB_DAGSTER_YAML", str(CHECKOUT / "deploy" / "dagster-postgres.yaml"))
     monkeypatch.setenv("DAGSTER_HOME", "")  # restored after the test: opening an instance sets it
-    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "25")
+    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", str(EVENTS_AT_ONCE))
     return Home(tmp_path, "world")

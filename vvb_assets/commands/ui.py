@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from vvb_assets.commands.common import benchmark_options, open_workspace
+from vvb_assets.event_storage import EVENTS_AT_ONCE
 
 
 @click.command("ui")
@@ -28,7 +29,7 @@ def command(benchmark: Path | None, panels: Path | None, host: str, port: int) -
     with open_instance(workspace.home) as instance:  # the tables exist before webserver and daemon start together
         for line in end_dead_runs(instance):
             click.echo(line, err=True)
-    environment = {**os.environ, **settings.environment(), "DAGSTER_EVENT_BATCH_SIZE": "25"}
+    environment = {**os.environ, **settings.environment(), "DAGSTER_EVENT_BATCH_SIZE": str(EVENTS_AT_ONCE)}
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # never leave webserver and daemon behind
     click.echo(f"{workspace.benchmark.config.title}: http://{host}:{port}  (Ctrl-C stops it)")
     try:

@@ -36,7 +36,7 @@ def nodes(benchmark: Benchmark) -> list[Node]:
             "rubric",
             "task",
             "Goals, L2 checks and L3 anchors of a task.",
-            lambda b, p: digests.rubric_digest(b.tasks[_known(p)]),
+            _once(lambda b, p: digests.rubric_digest(b.tasks[_known(p)])),
             lambda b, p: b.tasks[_known(p)].rubric.model_dump(mode="json", by_alias=True),
         ),
         _source(
@@ -90,10 +90,26 @@ def panel_config_node(panel: PanelConfig) -> Node:
         f"{panel.id}/panel_config",
         "none",
         f"Who judges in panel {panel.id}, how they see and hear, and what is routed to whom.",
-        lambda b, p: digests.panel_digest(b.panels[panel.id]),
+        _once(lambda b, p: digests.panel_digest(b.panels[panel.id])),
         lambda b, p: b.panels[panel.id].model_dump(mode="json"),
         group=panel.id,
     )
+
+
+def _once(version: Version) -> Version:
+    """A version that follows from the opened benchmark alone: a run asks for it again with each of its judgments.
+
+    (Where files are read for it, as a task's assets are, they have to be read each time.)
+    """
+    known: dict[str | None, tuple[Benchmark, str]] = {}
+
+    def asked(benchmark: Benchmark, partition: str | None) -> str:
+        found = known.get(partition)
+        if found is None or found[0] is not benchmark:
+            found = known[partition] = (benchmark, version(benchmark, partition))
+        return found[1]
+
+    return asked
 
 
 def _source(key: str, dims: Any, description: str, version: Version, content: Content, group: str = "tasks") -> Node:
