@@ -31,11 +31,7 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture
 def shared_home(postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A data home whose Dagster storage is an empty schema of the server, chosen by the environment alone."""
-    connection = postgres.connect()
-    connection.autocommit = True
-    with connection.cursor() as cursor:
-        cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    connection.close()
+    postgres.empty()
     for name, value in postgres.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("VVB_DAGSTER_YAML", str(CHECKOUT / "deploy" / "dagster-postgres.yaml"))

@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg2
 
@@ -39,8 +40,8 @@ def install_programs() -> str:
 class PostgresServer:
     """One cluster with a database `vvb`; PostgreSQL refuses to run as root, so root becomes another user for it."""
 
-    def __init__(self, programs: Path) -> None:
-        self.programs = programs
+    def __init__(self, programs: Path, *, fsync: bool = False) -> None:
+        self.programs, self.fsync = programs, fsync
         self.folder = Path(tempfile.mkdtemp(prefix="vvb-postgres-"))
         self.log = self.folder / "server.log"
         with socket.socket() as free:
@@ -91,10 +92,24 @@ class PostgresServer:
         """A connection of psycopg2."""
         return psycopg2.connect(host="127.0.0.1", port=self.port, dbname=database, user="vvb", password=PASSWORD)
 
+    @property
+    def url(self) -> str:
+        """The database as SQLAlchemy names it."""
+        return f"postgresql+psycopg2://vvb:{quote(PASSWORD, safe='')}@127.0.0.1:{self.port}/vvb"
+
+    def empty(self) -> None:
+        """Drop every table."""
+        connection = self.connect()
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        connection.close()
+
     def start(self) -> None:
         """Start the server and wait until it answers."""
         # Without fsync a crash of the machine loses data; a crash of the server, which is what tests cause, does not.
-        settings = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
+        settings = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+        settings["fsync"] = "on" if self.fsync else "off"
         command: list[Any] = [self.programs / "postgres", "-D", self.folder / "data"]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
