@@ -62,8 +62,7 @@ class ArtifactStore:
 
     def folder(self, asset: str, partition: str | None) -> Path:
         """Folder of a partition: `system|task` becomes two levels; an unpartitioned asset has the level `_`."""
-        parts = [UNPARTITIONED] if partition is None else partition.split("|")
-        return self.home.artifacts.joinpath(*asset.split("/"), *parts)
+        return Path(f"{self.home.artifacts}/{asset}/{_below(partition)}")
 
     def load(self, asset: str, partition: str | None) -> Manifest | None:
         """The manifest, or None when nothing was made. Raises StoreError when it is unreadable."""
@@ -78,11 +77,10 @@ class ArtifactStore:
 
         Paths are put together as text: a plan reads tens of thousands, and `Path` took longer than the reading.
         """
-        base = str(self.home.artifacts.joinpath(*asset.split("/")))
+        base = f"{self.home.artifacts}/{asset}"
         found: dict[str | None, Manifest] = {}
         for partition in partitions:
-            inner = UNPARTITIONED if partition is None else partition.replace("|", "/")
-            manifest = _read_manifest(f"{base}/{inner}/{MANIFEST}")
+            manifest = _read_manifest(f"{base}/{_below(partition)}/{MANIFEST}")
             if manifest is not None:
                 found[partition] = manifest
         return found
@@ -237,6 +235,10 @@ class ArtifactStore:
         if not path.exists():
             write_bytes(path, canonical_json(content))
         return path
+
+
+def _below(partition: str | None) -> str:
+    return UNPARTITIONED if partition is None else partition.replace("|", "/")
 
 
 def _read_manifest(path: str) -> Manifest | None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from vvb_resources.store.digests import digest_bytes
@@ -62,7 +63,7 @@ class Home:
     def dagster(self) -> Path:
         return self.base / "dagster"
 
-    @property
+    @cached_property  # asked for with every file that is read
     def artifacts(self) -> Path:
         return self.base / "artifacts"
 
