@@ -36,7 +36,7 @@ def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[st
     figures = {name: figure(value) for name, value in manifest.summary.items() if value is not None}
     before: dict[str, dg.MetadataValue] = {}
     if workspace.store.was_remade(node.key, manifest.partition):
-        columns = ("at", "before", "after", "moved", "because")
+        columns = ("at", "moved", "because", "before", "after")
         before = {"history": markdown_table(history_rows(workspace, manifest), columns)}
     return {**STAGES[node.stage].describe(workspace, node, manifest), **figures, **before}
 

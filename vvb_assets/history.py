@@ -17,6 +17,7 @@ from vvb_resources.store.artifacts import Manifest
 from vvb_resources.store.history import Past
 
 MOST_FIELDS = 12  # of a file's difference; the snapshots have all
+SHORT = 12  # characters of a digest in a table
 
 
 @dataclass(frozen=True)
@@ -203,21 +204,25 @@ def _short(value: Any) -> str:
 
 
 def history_rows(workspace: Workspace, manifest: Manifest) -> list[dict[str, Any]]:
-    """One row a change of an artifact, newest first, for the UI: when, which figures moved, and why."""
+    """One row a change of an artifact, newest first, for the UI: when (UTC), which figures moved, and why.
+
+    Digests are cut to SHORT characters, so that the table fits a screen; `vvb explain --history` has them whole.
+    """
     changes = Histories(workspace).changes(manifest.asset, manifest.partition)
     return [
         {
-            "at": change.after.made_at,
-            "before": change.before.data_version,
-            "after": change.after.data_version,
+            "at": change.after.made_at[:19].replace("T", " "),
             "moved": "; ".join(f"{k}: {_short(a)} -> {_short(b)}" for k, (a, b) in change.figures.items()) or "nothing",
-            "because": "; ".join(told(cause) for cause in change.causes) or "it was asked for",
+            "because": "; ".join(told(cause, SHORT) for cause in change.causes) or "it was asked for",
+            "before": change.before.data_version[:SHORT],
+            "after": change.after.data_version[:SHORT],
         }
         for change in reversed(changes)
     ]
 
 
-def told(cause: Cause) -> str:
-    """A cause in one line."""
+def told(cause: Cause, characters: int | None = None) -> str:
+    """A cause in one line, its digests whole or by their first `characters`."""
     what = f" ({', '.join(cause.what)})" if cause.what else ""
-    return f"{name_of(cause.input, cause.partition)} {cause.before or 'nothing'} -> {cause.after or 'nothing'}{what}"
+    before, after = ((version or "nothing")[:characters] for version in (cause.before, cause.after))
+    return f"{name_of(cause.input, cause.partition)} {before} -> {after}{what}"
