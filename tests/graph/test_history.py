@@ -50,7 +50,8 @@ def test_a_video_made_again_is_its_own_cause(world: World) -> None:
     rows = history_rows(world.workspace(), world.workspace().store.load("checked", "a|x"))  # type: ignore[arg-type]
     assert rows[0]["because"] == "spec[x] file:first -> file:second"
     assert list(rows[0])[:3] == ["at", "moved", "because"], "what a person asks for comes first"
-    assert change.after.data_version.startswith(rows[0]["after"]) and len(rows[0]["after"]) <= 12
+    assert change.after.data_version.startswith(rows[0]["after"])
+    assert len(rows[0]["after"]) <= 12
 
 
 def test_a_crash_between_history_and_manifest_tells_no_version_twice(world: World) -> None:
