@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from tests.e2e.platform import REPOSITORY, Platform
