@@ -13,7 +13,7 @@ import datetime as dt
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from vvb_resources.store.atomic import fsync_dir, sync_tree, write_bytes, write_
 from vvb_resources.store.digests import canonical_json
 from vvb_resources.store.history import HISTORY, Past, past_versions, remember
 from vvb_resources.store.home import Home
+from vvb_resources.store.many import read_files
 from vvb_resources.store.trees import remove_tree
 
 MANIFEST = "artifact.json"
@@ -67,7 +68,8 @@ class ArtifactStore:
 
     def load(self, asset: str, partition: str | None) -> Manifest | None:
         """The manifest, or None when nothing was made. Raises StoreError when it is unreadable."""
-        return _read_manifest(str(self.folder(asset, partition) / MANIFEST))
+        path = str(self.folder(asset, partition) / MANIFEST)
+        return next(_manifests([path]))
 
     def payload(self, manifest: Manifest) -> Path:
         """Folder with the artifact's files."""
@@ -79,13 +81,9 @@ class ArtifactStore:
         Paths are put together as text: a plan reads tens of thousands, and `Path` took longer than the reading.
         """
         base = str(self.home.artifacts.joinpath(*asset.split("/")))
-        found: dict[str | None, Manifest] = {}
-        for partition in partitions:
-            inner = UNPARTITIONED if partition is None else partition.replace("|", "/")
-            manifest = _read_manifest(f"{base}/{inner}/{MANIFEST}")
-            if manifest is not None:
-                found[partition] = manifest
-        return found
+        inner = [UNPARTITIONED if partition is None else partition.replace("|", "/") for partition in partitions]
+        read = _manifests([f"{base}/{each}/{MANIFEST}" for each in inner])
+        return {partition: manifest for partition, manifest in zip(partitions, read, strict=True) if manifest}
 
     def every(self) -> Iterator[Manifest]:
         """Manifests of all artifacts on disk, also of assets and partitions that have left the benchmark.
@@ -96,16 +94,15 @@ class ArtifactStore:
 
     def below(self, folder: str) -> Iterator[Manifest]:
         """The same for the artifacts in or below one folder."""
-        waiting = [folder] if os.path.isdir(folder) else []
-        while waiting:
-            folder = waiting.pop()
-            manifest = _read_manifest(f"{folder}/{MANIFEST}")
-            if manifest is not None:
+        levels = [_with_manifests([folder] if os.path.isdir(folder) else [])]
+        while levels:  # not by recursion: what an interrupted commit leaves without a manifest may be very deep
+            for each, manifest in levels[-1]:
+                if manifest is None:
+                    levels.append(_with_manifests(_folders_in(each)))
+                    break
                 yield manifest
-                continue
-            with os.scandir(folder) as entries:
-                below = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-            waiting += reversed(below)
+            else:
+                levels.pop()
 
     # ------------------------------------------------------------ writing
 
@@ -239,22 +236,30 @@ class ArtifactStore:
         return path
 
 
-def _read_manifest(path: str) -> Manifest | None:
-    try:
-        handle = os.open(path, os.O_RDONLY)  # not `open`: a plan reads a hundred thousand
+def _folders_in(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+
+
+def _with_manifests(folders: list[str]) -> Iterator[tuple[str, Manifest | None]]:
+    return zip(folders, _manifests([f"{folder}/{MANIFEST}" for folder in folders]), strict=True)
+
+
+def _manifests(paths: Sequence[str]) -> Iterator[Manifest | None]:
+    """Manifest at each path, None where there is none. Raises StoreError when one is unreadable."""
+    contents = read_files(paths)
+    for path in paths:
         try:
-            data = from_json(os.read(handle, os.fstat(handle).st_size), cache_strings="keys")
-        finally:
-            os.close(handle)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise StoreError(
-            f"unreadable manifest ({error})", where=path, remedy="remove this file; the artifact is made again"
-        ) from error
-    try:
-        return Manifest(**data)
-    except TypeError as error:
-        raise StoreError(
-            f"manifest of another version ({error})", where=path, remedy="remove this file; it is made again"
-        ) from error
+            content = next(contents)
+            data = None if content is None else from_json(content, cache_strings="keys")
+        except (OSError, ValueError) as error:
+            where = getattr(error, "filename", None) or path  # files are read ahead of the one that is asked for
+            raise StoreError(
+                f"unreadable manifest ({error})", where=where, remedy="remove this file; the artifact is made again"
+            ) from error
+        try:
+            yield None if data is None else Manifest(**data)
+        except TypeError as error:
+            raise StoreError(
+                f"manifest of another version ({error})", where=path, remedy="remove this file; it is made again"
+            ) from error
