@@ -37,9 +37,9 @@ ROUNDS = 5
 BATCH = 100  # partitions of the run whose start is measured
 ASKED, OP = "J1/l2_verdicts", "panel_J1"
 KEY = {"path": ASKED.split("/")}
-GRAPH = """{ assetNodes { id assetKey { path } groupName opNames jobNames isPartitioned isExecutable kinds computeKind
+GRAPH = """{ assetNodes { id assetKey { path } groupName opNames jobNames isPartitioned isExecutable computeKind
     dependencyKeys { path } dependedByKeys { path } } }"""
-LIVE = """query($keys: [AssetKeyInput!]) { assetNodes(assetKeys: $keys) { id staleStatus
+LIVE = """query($keys: [AssetKeyInput!]!) { assetNodes(assetKeys: $keys) { id staleStatus
     partitionStats { numMaterialized numMaterializing numPartitions numFailed }
     assetMaterializations(limit: 1) { timestamp runId } }
     assetsLatestInfo(assetKeys: $keys) { id unstartedRunIds inProgressRunIds latestRun { id status } } }"""

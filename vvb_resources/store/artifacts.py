@@ -63,8 +63,7 @@ class ArtifactStore:
 
     def folder(self, asset: str, partition: str | None) -> Path:
         """Folder of a partition: `system|task` becomes two levels; an unpartitioned asset has the level `_`."""
-        parts = [UNPARTITIONED] if partition is None else partition.split("|")
-        return self.home.artifacts.joinpath(*asset.split("/"), *parts)
+        return Path(_folder(str(self.home.artifacts), asset, partition))
 
     def load(self, asset: str, partition: str | None) -> Manifest | None:
         """The manifest, or None when nothing was made. Raises StoreError when it is unreadable."""
@@ -80,10 +79,14 @@ class ArtifactStore:
 
         Paths are put together as text: a plan reads tens of thousands, and `Path` took longer than the reading.
         """
-        base = str(self.home.artifacts.joinpath(*asset.split("/")))
-        inner = [UNPARTITIONED if partition is None else partition.replace("|", "/") for partition in partitions]
-        read = _manifests([f"{base}/{each}/{MANIFEST}" for each in inner])
+        root = str(self.home.artifacts)
+        read = _manifests([f"{_folder(root, asset, partition)}/{MANIFEST}" for partition in partitions])
         return {partition: manifest for partition, manifest in zip(partitions, read, strict=True) if manifest}
+
+    def payloads(self, manifests: Sequence[Manifest]) -> list[str]:
+        """Folders of `payload` as text, of many artifacts."""
+        root = str(self.home.artifacts)
+        return [f"{_folder(root, m.asset, m.partition)}/{m.payload}" for m in manifests]
 
     def every(self) -> Iterator[Manifest]:
         """Manifests of all artifacts on disk, also of assets and partitions that have left the benchmark.
@@ -234,6 +237,10 @@ class ArtifactStore:
         if not path.exists():
             write_bytes(path, canonical_json(content))
         return path
+
+
+def _folder(root: str, asset: str, partition: str | None) -> str:
+    return f"{root}/{asset}/{UNPARTITIONED if partition is None else partition.replace('|', '/')}"
 
 
 def _folders_in(folder: str) -> list[str]:

@@ -109,7 +109,7 @@ def connect(home: Home) -> duckdb.DuckDBPyConnection:
 
 def _artifact_rows(store: ArtifactStore, manifests: Sequence[Manifest]) -> pl.DataFrame:
     rows = []
-    for manifest in manifests:
+    for manifest, payload in zip(manifests, store.payloads(manifests), strict=True):
         system, task = _run_of(manifest)
         rows.append(
             {
@@ -122,7 +122,7 @@ def _artifact_rows(store: ArtifactStore, manifests: Sequence[Manifest]) -> pl.Da
                 "code_version": manifest.code_version,
                 "made_at": manifest.made_at,
                 "seconds": float(manifest.seconds),
-                "payload": str(store.payload(manifest)),
+                "payload": payload,
                 "inputs": json.dumps(dict(manifest.inputs), ensure_ascii=False),
                 "summary": json.dumps(dict(manifest.summary), ensure_ascii=False),
             }
@@ -165,7 +165,8 @@ def _create_run_view(
 
 def _create_l1(connection: duckdb.DuckDBPyConnection, store: ArtifactStore, manifests: Sequence[Manifest]) -> None:
     """A row a program check of a run, with what was measured and required; from the document of `l1_checks`."""
-    files = [str(store.payload(m) / "checks.json") for m in manifests if m.asset == "l1_checks" and m.partition]
+    checked = [m for m in manifests if m.asset == "l1_checks" and m.partition]
+    files = [f"{payload}/checks.json" for payload in store.payloads(checked)]
     if not files:
         columns = {"system": _TEXT, "task": _TEXT, "check": _TEXT, "applies": _FLAG, "verdict": _TEXT}
         _create_empty(connection, "l1", {**columns, "measured": "JSON", "required": "JSON", "why": _TEXT})
@@ -209,8 +210,8 @@ def _parquet(store: ArtifactStore, manifests: Sequence[Manifest], file: str) -> 
     at thousands each time; what an older code version lacks is null there.
     """
     files: dict[str, list[str]] = {}
-    for manifest in manifests:
-        files.setdefault(manifest.code_version, []).append(str(store.payload(manifest) / file))
+    for manifest, payload in zip(manifests, store.payloads(manifests), strict=True):
+        files.setdefault(manifest.code_version, []).append(f"{payload}/{file}")
     parts = [f"SELECT * FROM read_parquet({_list(each)}, filename = true)" for each in files.values()]
     return "(" + " UNION ALL BY NAME ".join(parts) + ")"
 
