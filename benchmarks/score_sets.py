@@ -9,6 +9,7 @@ import polars as pl
 
 from vvb_assets.scores.schema import MODALITY_NAMES
 from vvb_resources.benchmark.models import DIMENSIONS
+from vvb_resources.store.tables import scan_parquet
 
 
 def write_set(out: Path, systems: int, tasks: int, panels: int, checks: int, delivery: float, seed: int = 1) -> int:
@@ -92,7 +93,7 @@ def write_set(out: Path, systems: int, tasks: int, panels: int, checks: int, del
         )
         scores.append(part)
     for name, parts in (("verdicts", verdicts), ("scores", scores)):
-        pl.scan_parquet(parts).sink_parquet(out / f"{name}.parquet")
+        scan_parquet(parts).sink_parquet(out / f"{name}.parquet")
         for part in parts:
             part.unlink()
     folder.rmdir()

@@ -6,6 +6,7 @@ paper's, data versions are digests of names. Manifests have the size and fields 
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -14,12 +15,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from vvb_assets.expected import expected_inputs, slots_of
 from vvb_assets.graph import Node, Workspace
 from vvb_resources.media.blinding import RECORD
 from vvb_resources.store.artifacts import MANIFEST, Manifest
 from vvb_resources.store.digests import digest_value
 from vvb_resources.store.home import CHECKOUT
+from vvb_resources.store.views import RUN_VIEWS
 
 MADE_AT = "2026-01-01T00:00:00.000+00:00"
 VERSIONS_SUMMARY: dict[str, Any] = {"seconds of agent": 1234.5, "video": "playable", "bytes": 12_345_678, "usd": 3.25}
@@ -66,6 +70,45 @@ def fill_store(workspace: Workspace) -> int:
                 (folder / manifest.payload / RECORD).write_text(json.dumps(record))
             written += 1
         versions |= slots_of(node, made)
+    return written
+
+
+def fill_payloads(workspace: Workspace) -> int:
+    """Write the files that SQL views read (views.py) into each payload, alike in every partition; return how many.
+
+    A judged run has 54 verdicts and five scores. Written without fsync.
+    """
+    checks = [f"V{number:02d}" for number in range(54)]
+    verdict = {"core": True, "modality": "visual", "judge": "J", "verdict": "pass", "start_s": 1.0, "end_s": 2.0}
+    reason = "the bus reaches the far bank before the cut"
+    verdicts = [verdict | {"check": check, "channel": "visual", "reason": reason, "reply_key": "k"} for check in checks]
+    score = {"judge": "J", "score": 4, "reason": reason, "strengths": reason, "defects": reason, "reply_key": "k"}
+    run = {"delivered": True, "spec_pass": True, "usd": 3.25}
+    statistics = {"delivered": True, "n_checks": 54, "strict": True, "run_overall": 4.0}
+    tables = {
+        "verdicts.parquet": pl.DataFrame(verdicts),
+        "scores.parquet": pl.DataFrame([score | {"dim": dim} for dim in ("VQ", "VA", "CL", "TM", "AQ")]),
+        "runs.parquet": pl.DataFrame([run]),
+        "statistics.parquet": pl.DataFrame([statistics | {"panel": panel} for panel in workspace.benchmark.panels]),
+    }
+    program_check = {"applies": True, "verdict": "pass", "measured": 30.0, "required": "30", "why": ""}
+    content = {
+        "checks.json": json.dumps({"checks": dict.fromkeys(("fps", "frames", "duration"), program_check)}).encode()
+    }
+    for name, table in tables.items():
+        buffer = io.BytesIO()
+        table.write_parquet(buffer, compression="zstd")
+        content[name] = buffer.getvalue()
+    wanted = {view.file: view.asset for view in RUN_VIEWS} | {"checks.json": "l1_checks"}
+    written = 0
+    for node in workspace.graph.nodes.values():
+        files = [file for file, asset in wanted.items() if node.key.split("/")[-1] == asset]
+        for manifest in workspace.store.manifests(node.key, workspace.graph.partitions(node)).values() if files else ():
+            folder = workspace.store.payload(manifest)
+            folder.mkdir(exist_ok=True)
+            for file in files:
+                (folder / file).write_bytes(content[file])
+                written += 1
     return written
 
 

@@ -20,6 +20,7 @@ from vvb_resources.media.blinding import BlindedMedia
 from vvb_resources.media.frames import read_frames
 from vvb_resources.store.artifacts import Manifest
 from vvb_resources.store.atomic import write_bytes
+from vvb_resources.store.tables import read_parquet
 
 FRAME_SIDE = 1280
 
@@ -61,8 +62,8 @@ def _panel(workspace: Workspace, panel: str, partition: str) -> dict[str, Any] |
     scores = workspace.store.load(f"{panel}/l3_scores", partition)
     if verdicts is None or scores is None:
         return None
-    table = pl.read_parquet(workspace.store.payload(verdicts) / "verdicts.parquet")
-    quality = pl.read_parquet(workspace.store.payload(scores) / "scores.parquet")
+    table = read_parquet(workspace.store.payload(verdicts) / "verdicts.parquet")
+    quality = read_parquet(workspace.store.payload(scores) / "scores.parquet")
     return {"verdicts": table.to_dicts(), "scores": quality.to_dicts()}
 
 
@@ -81,7 +82,7 @@ def explain_check(workspace: Workspace, system: str, task: str, check_id: str) -
         if manifest is None:
             answers[panel] = None
             continue
-        table = pl.read_parquet(workspace.store.payload(manifest) / "verdicts.parquet")
+        table = read_parquet(workspace.store.payload(manifest) / "verdicts.parquet")
         rows = table.filter(pl.col("check") == check_id).to_dicts()
         answers[panel] = _evidence(workspace, panel, partition, rows[0]) if rows else None
     return {

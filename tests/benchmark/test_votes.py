@@ -25,14 +25,14 @@ def put(folder: Path, text: str, name: str = "first.csv") -> Path:
 
 
 def test_csv_and_parquet_are_the_same(tmp_path: Path) -> None:
-    votes = read_votes(put(tmp_path, GOOD))
+    votes = read_votes(put(tmp_path, GOOD, "[1] *?.csv"))
     assert votes.to_dicts() == [
         {"vote": "1", "annotator": "ann", "task": "BRIDGE", "system_a": "painter", "system_b": "writer", "choice": "A"},
         {"vote": "2", "annotator": None, "task": "LESSON", "system_a": "writer", "system_b": "painter",
          "choice": "both_bad"},
     ]  # fmt: skip
-    votes.write_parquet(tmp_path / "same.parquet")
-    assert read_votes(tmp_path / "same.parquet").equals(votes)
+    votes.write_parquet(tmp_path / "same [1].parquet")
+    assert read_votes(tmp_path / "same [1].parquet").equals(votes)
 
 
 def test_numbers_as_ids_become_text(tmp_path: Path) -> None:

@@ -53,6 +53,13 @@ def test_wrong_use_is_one_line_and_exit_2(arguments: tuple[str, ...], says: str,
     assert done.stdout == ""
 
 
+def test_a_home_that_no_database_can_lie_in_is_refused_in_one_line(tmp_path: Path) -> None:
+    done = vvb("plan", home=tmp_path / "what?")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("what?: a data home cannot have '?' in its path -- set VVB_HOME to another")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_missing_delivery_is_a_result_and_exit_1(tmp_path: Path) -> None:
     done = vvb("l1", str(tmp_path / "none.mp4"), "--spec", str(ORBIT), "--json", home=tmp_path)
     assert done.returncode == 1

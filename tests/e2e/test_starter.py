@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from tests.e2e.platform import REPOSITORY, Platform
 from vvb_resources.benchmark.loader import load_benchmark
+from vvb_resources.store.tables import read_parquet
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("starter")]
 
@@ -31,7 +31,7 @@ def delivered(platform: Platform, system: str, task: str) -> bool:
 
 
 def verdicts(platform: Platform, panel: str, system: str, task: str) -> dict[str, str]:
-    frame = pl.read_parquet(platform.payload(f"{panel}/l2_verdicts", f"{system}|{task}") / "verdicts.parquet")
+    frame = read_parquet(platform.payload(f"{panel}/l2_verdicts", f"{system}|{task}") / "verdicts.parquet")
     return {row["check"]: row["verdict"] for row in frame.iter_rows(named=True)}
 
 
@@ -60,7 +60,7 @@ def naive_row(platform: Platform, system: str) -> dict[str, float]:
             failed += sum(v == "fail" for v in found.values())
             core_failed = [c.id for c in task.rubric.checks if c.criticality == "core" and found[c.id] == "fail"]
             strict.append(int(not core_failed and "pass" in found.values()))
-            scores = pl.read_parquet(platform.payload(f"{panel}/l3_scores", f"{system}|{task.id}") / "scores.parquet")
+            scores = read_parquet(platform.payload(f"{panel}/l3_scores", f"{system}|{task.id}") / "scores.parquet")
             for row in scores.iter_rows(named=True):
                 if row["score"] is not None:
                     known[row["dim"]].append(row["score"])
@@ -191,6 +191,6 @@ def test_no_judge_hears_of_the_system(starter: Platform) -> None:
         assert not any(
             name in text for name in ("raster", "vector|", "Raster rusher", "Vector sketcher", "Late polisher")
         )
-    frame = pl.read_parquet(starter.payload("split/l2_verdicts", "vector|FRACT") / "verdicts.parquet")
+    frame = read_parquet(starter.payload("split/l2_verdicts", "vector|FRACT") / "verdicts.parquet")
     routed = {(row["judge"], row["modality"]) for row in frame.iter_rows(named=True)}
     assert routed == {("eyes", "visual"), ("ears", "audio"), ("ears", "audio_visual")}

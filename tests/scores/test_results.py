@@ -42,13 +42,14 @@ def whole() -> Results:
 
 
 @pytest.mark.parametrize("csv", [False, True])
-def test_written_results_read_back(tmp_path: Path, csv: bool) -> None:
-    results = whole()
-    write_results(results, tmp_path, csv=csv)
-    back = read_results(tmp_path)
-    for name, frame in results.frames().items():
-        other = getattr(back, name)
-        if csv and name in ("tasks", "panels"):  # an empty list and an absent one are the same text
+@pytest.mark.parametrize("name", ["results", "[1] odd *?"])
+def test_written_results_read_back(tmp_path: Path, csv: bool, name: str) -> None:
+    results, folder = whole(), tmp_path / name
+    write_results(results, folder, csv=csv)
+    back = read_results(folder)
+    for key, frame in results.frames().items():
+        other = getattr(back, key)
+        if csv and key in ("tasks", "panels"):  # an empty list and an absent one are the same text
             frame, other = (
                 f.with_columns(pl.col(pl.List(pl.String)).list.join("|").fill_null("")) for f in (frame, other)
             )

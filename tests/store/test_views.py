@@ -25,7 +25,9 @@ VERDICTS = {
 }
 
 
-def put(store: ArtifactStore, asset: str, partition: str | None, files: dict[str, Any], version: str = "v1") -> Path:
+def put(
+    store: ArtifactStore, asset: str, partition: str | None, files: dict[str, Any], version: str = "v1", code: str = "1"
+) -> Path:
     """Commit an artifact whose files are frames (Parquet) or JSON values; return its payload folder."""
     with store.staging(asset, partition) as out:
         for name, content in files.items():
@@ -38,7 +40,7 @@ def put(store: ArtifactStore, asset: str, partition: str | None, files: dict[str
             asset=asset,
             partition=partition,
             data_version=version,
-            code_version="1",
+            code_version=code,
             inputs={"rubric": "r1"},
             seconds=1.5,
             summary={"pass": 1},
@@ -142,9 +144,10 @@ def test_only_the_current_payload_is_seen(store: ArtifactStore) -> None:
 
 def test_columns_that_an_older_file_lacks_are_null_there(store: ArtifactStore) -> None:
     older = verdict_frame(("na",)).drop("reply_key")
-    put(store, "J3/l2_verdicts", "up|t1", {"verdicts.parquet": older})
+    put(store, "J3/l2_verdicts", "up|t1", {"verdicts.parquet": older}, code="0")
     found = query(store.home, "SELECT verdict, reply_key FROM verdicts WHERE panel = 'J3'")
     assert found.rows() == [("na", None)]
+    assert query(store.home, "SELECT count(*) FROM verdicts").item() == 7
 
 
 def test_a_manifest_planted_in_a_delivery_is_no_artifact(store: ArtifactStore) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import dagster as dg
-import polars as pl
 
 from vvb_assets.graph import Node, Workspace
 from vvb_assets.human.columns import HUMAN_TABLES
 from vvb_assets.human.make import table_names
 from vvb_assets.showing import markdown_table, picture, schema
 from vvb_resources.store.artifacts import Manifest
+from vvb_resources.store.tables import read_parquet
 
 VOTE_COLUMNS = {
     "vote": ("string", "key of the vote: file and its own key"),
@@ -31,9 +31,9 @@ def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[st
     folder = workspace.store.payload(manifest)
     shown: dict[str, dg.MetadataValue] = {}
     if node.key == "human_votes":
-        shown["votes"] = markdown_table(pl.read_parquet(folder / "votes.parquet").to_dicts(), list(VOTE_COLUMNS))
+        shown["votes"] = markdown_table(read_parquet(folder / "votes.parquet").to_dicts(), list(VOTE_COLUMNS))
     elif node.key == "human_pairs":
-        rows = pl.read_parquet(folder / "human_pairs.parquet").to_dicts()
+        rows = read_parquet(folder / "human_pairs.parquet").to_dicts()
         shown["design"] = markdown_table(rows, list(PAIR_COLUMNS))
         shown["file"] = dg.MetadataValue.path(str(folder / "human_pairs.csv"))
     if (folder / "human_elo.png").is_file():

@@ -24,7 +24,7 @@ from vvb_resources.benchmark import digests
 from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.store.atomic import write_bytes, write_parquet, write_text
 from vvb_resources.store.digests import digest_value
-from vvb_resources.store.tables import write_table
+from vvb_resources.store.tables import read_parquet, write_table
 
 FORMATS = ("parquet", "csv", "markdown", "latex", "json")
 
@@ -95,7 +95,7 @@ def _make_votes(workspace: Workspace, node: Node, partition: str | None, out: Pa
 def load_votes(workspace: Workspace) -> pl.DataFrame:
     """The votes as they were last read."""
     _, folder = workspace.payload("human_votes", None)
-    return pl.read_parquet(folder / "votes.parquet")
+    return read_parquet(folder / "votes.parquet")
 
 
 def eligible_runs(workspace: Workspace) -> dict[str, list[str]]:
@@ -108,7 +108,7 @@ def eligible_runs(workspace: Workspace) -> dict[str, list[str]]:
         l1 = store.load("l1_checks", partition)
         if l1 is None or not l1.summary.get("delivered"):
             continue
-        judged = pl.read_parquet(store.payload(manifest) / "statistics.parquet", columns=["panel", "complete"])
+        judged = read_parquet(store.payload(manifest) / "statistics.parquet", columns=["panel", "complete"])
         whole = set(judged.filter("complete").drop_nulls("panel")["panel"].to_list())
         if whole and whole.issuperset(workspace.benchmark.panels):
             system, task = split_run(partition)
@@ -136,7 +136,7 @@ def _make_pairs(workspace: Workspace, node: Node, partition: str | None, out: Pa
 def load_pairs(workspace: Workspace) -> pl.DataFrame:
     """The pair design as it was last made: vote, task, system_a, system_b. Raises VvbError when it was not."""
     _, folder = workspace.payload("human_pairs", None)
-    return pl.read_parquet(folder / "human_pairs.parquet")
+    return read_parquet(folder / "human_pairs.parquet")
 
 
 def _make_ratings(workspace: Workspace, node: Node, partition: str | None, out: Path) -> Made:
@@ -153,7 +153,7 @@ def _make_agreement(workspace: Workspace, node: Node, partition: str | None, out
     votes = load_votes(workspace)
     stats = run_statistics(load_results(workspace))
     _, folder = workspace.payload("bradley_terry", None)
-    ratings = pl.read_parquet(folder / "bradley_terry.parquet").drop_nulls("system")
+    ratings = read_parquet(folder / "bradley_terry.parquet").drop_nulls("system")
     tables = agreement_tables(dict(ratings.select("system", "elo").iter_rows()), votes, stats)
     mean = tables["human_judge_agreement"].row(-1, named=True)
     figures = {f"mean {c}": mean[c] for c in ("spearman", "agreement_pct", "tie_pct", "unjudged")}

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 
 import dagster as dg
-import polars as pl
 
 from vvb_assets.graph import Node, Workspace, split_run
 from vvb_assets.panels.make import load_judgment, reply_store
 from vvb_assets.showing import markdown_table, schema
 from vvb_resources.judges.providers.base import provider_module
 from vvb_resources.store.artifacts import Manifest
+from vvb_resources.store.tables import read_parquet
 
 VERDICT_COLUMNS = {
     "check": ("string", "id of the rubric's check"),
@@ -46,10 +46,10 @@ def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[st
     panel, _, part = node.key.partition("/")
     shown: dict[str, dg.MetadataValue] = {}
     if part == "l2_verdicts":
-        rows = pl.read_parquet(folder / "verdicts.parquet").to_dicts()
+        rows = read_parquet(folder / "verdicts.parquet").to_dicts()
         shown["verdicts"] = markdown_table(rows, list(VERDICT_COLUMNS)[:-1])
     if part == "l3_scores":
-        rows = pl.read_parquet(folder / "scores.parquet").to_dicts()
+        rows = read_parquet(folder / "scores.parquet").to_dicts()
         shown["scores"] = markdown_table(rows, list(SCORE_COLUMNS)[:-1])
     return {**shown, **_sources(workspace, panel, partition)}
 

@@ -8,8 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from polars import read_parquet
-
 from vvb_assets.graph import Made, Moot, Node, Workspace, split_run
 from vvb_assets.l1.make import load_facts
 from vvb_assets.panels.batching import ask_in_batches
@@ -29,6 +27,7 @@ from vvb_resources.media.blinding import BlindedMedia, blind
 from vvb_resources.media.delivery import find_delivery
 from vvb_resources.store.atomic import write_json, write_parquet
 from vvb_resources.store.digests import digest_value
+from vvb_resources.store.tables import read_parquet
 
 log = logging.getLogger(__name__)
 UNDELIVERED = digest_value("undelivered")

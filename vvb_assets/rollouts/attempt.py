@@ -20,8 +20,6 @@ from vvb_resources.benchmark.digests import task_digest
 from vvb_resources.benchmark.loader import Task
 from vvb_resources.benchmark.models import Price, SandboxPolicy, SystemConfig
 from vvb_resources.errors import SandboxError
-from vvb_resources.gateway.process import outliving_gateway
-from vvb_resources.gateway.running import gateway
 from vvb_resources.harnesses.base import Harness, Launch, LaunchContext, ModelAccess
 from vvb_resources.sandbox.base import (
     GatewayPoint,
@@ -164,6 +162,9 @@ def _model(
     wire = job.harness.wire(job.system)
     if wire is None:
         return None, None
+    from vvb_resources.gateway.process import outliving_gateway  # an HTTP server takes 0.2 s to import
+    from vvb_resources.gateway.running import gateway
+
     settings = gateway_settings(job.system, wire, job.policy, job.prices, deadline)
     point = stack.enter_context(job.walls.gateway(place, job.policy))
     gateway_folder(place).mkdir()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import dagster as dg
-import polars as pl
 
 from vvb_assets.graph import Node, Workspace
 from vvb_assets.showing import markdown_table, schema
 from vvb_resources.benchmark.models import DIMENSIONS
 from vvb_resources.store.artifacts import Manifest
+from vvb_resources.store.tables import read_parquet
 
 RUN_COLUMNS: dict[str, tuple[str, str]] = {
     "panel": ("string", "judge panel"),
@@ -29,7 +29,7 @@ RUN_COLUMNS: dict[str, tuple[str, str]] = {
 
 def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[str, dg.MetadataValue]:
     """The run's statistics by panel."""
-    rows = pl.read_parquet(workspace.store.payload(manifest) / "statistics.parquet").to_dicts()
+    rows = read_parquet(workspace.store.payload(manifest) / "statistics.parquet").to_dicts()
     return {"by panel": markdown_table(rows, list(RUN_COLUMNS))}
 
 

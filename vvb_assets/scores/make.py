@@ -21,6 +21,7 @@ from vvb_resources.benchmark.loader import Benchmark
 from vvb_resources.benchmark.models import DIMENSIONS
 from vvb_resources.store.atomic import write_parquet
 from vvb_resources.store.digests import digest_value
+from vvb_resources.store.tables import read_parquet
 
 FRAMES = ("runs", "verdicts", "scores", "l1")
 SCHEMAS: dict[str, dict[str, Any]] = {
@@ -128,7 +129,7 @@ def run_frames(workspace: Workspace, partition: str) -> dict[str, pl.DataFrame]:
             if manifest is None or not delivered:
                 continue
             value = "verdict" if frame == "verdicts" else "score"
-            judged = pl.read_parquet(workspace.store.payload(manifest) / f"{frame}.parquet")
+            judged = read_parquet(workspace.store.payload(manifest) / f"{frame}.parquet")
             rows[frame] += [
                 {"panel": panel, **keys, column: row[column], value: row[value]} for row in judged.iter_rows(named=True)
             ]
@@ -142,7 +143,7 @@ def _make_results(workspace: Workspace, node: Node, partition: str | None, out: 
     ).values():
         folder = workspace.store.payload(manifest)
         for name in FRAMES:
-            slices[name].append(pl.read_parquet(folder / f"{name}.parquet"))
+            slices[name].append(read_parquet(folder / f"{name}.parquet"))
     frames = {name: pl.concat(parts) if parts else pl.DataFrame(schema=SCHEMAS[name]) for name, parts in slices.items()}
     votes, left_out = _votes(workspace, frames["runs"])
     results = replace(_results(workspace, frames), votes=votes).validate(require_all_runs=False)
@@ -170,7 +171,7 @@ def _votes(workspace: Workspace, runs: pl.DataFrame) -> tuple[pl.DataFrame | Non
     manifest = workspace.store.load("human_votes", None)
     if manifest is None:
         return None, 0
-    votes = pl.read_parquet(workspace.store.payload(manifest) / "votes.parquet")
+    votes = read_parquet(workspace.store.payload(manifest) / "votes.parquet")
     kept = votes
     videos = runs.filter("delivered").select("system", "task")
     for side in ("system_a", "system_b"):

@@ -17,6 +17,7 @@ from vvb_assets.scores.cube import VerdictCube
 from vvb_assets.scores.schema import FORMAT, conform, conform_in_parts
 from vvb_resources.errors import ResultsError
 from vvb_resources.store.atomic import write_parquet, write_text
+from vvb_resources.store.tables import scan_csv, scan_parquet
 
 PART_ROWS = 8_000_000  # verdict rows typed at once: 72 MB
 
@@ -129,10 +130,10 @@ def write_results(results: Results, folder: Path, *, csv: bool = False) -> list[
 
 def _scan(path: Path) -> pl.LazyFrame:
     if path.suffix == ".parquet":
-        return pl.scan_parquet(path)
+        return scan_parquet(path)
     if path.stat().st_size == 0:
         raise ResultsError("the file is empty", where=path.name, remedy="write at least its header line")
-    return pl.scan_csv(path, infer_schema=False)  # ids such as 007 stay text
+    return scan_csv(path)  # ids such as 007 stay text
 
 
 def _conform_all(

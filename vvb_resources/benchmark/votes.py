@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from vvb_resources.errors import ResultsError
+from vvb_resources.store.tables import read_csv, read_parquet
 
 CHOICES = ("A", "B", "tie", "both_bad")
 ENDINGS = (".csv", ".parquet")
@@ -67,11 +68,11 @@ def _load(path: Path, need_task: bool) -> pl.DataFrame:
         raise ResultsError("the file is missing", where=str(path), remedy="name a votes file (.csv or .parquet)")
     try:
         if path.suffix == ".parquet":
-            raw = pl.read_parquet(path)
+            raw = read_parquet(path)
         elif path.stat().st_size == 0:
             raise ResultsError("the file is empty", where=path.name, remedy="write at least its header line")
         else:
-            raw = pl.read_csv(path, infer_schema=False)  # ids such as 007 stay text
+            raw = read_csv(path)  # ids such as 007 stay text
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ResultsError(

@@ -13,7 +13,7 @@ import datetime as dt
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from vvb_resources.store.atomic import fsync_dir, sync_tree, write_bytes, write_
 from vvb_resources.store.digests import canonical_json
 from vvb_resources.store.history import HISTORY, Past, past_versions, remember
 from vvb_resources.store.home import Home
+from vvb_resources.store.many import read_files
 from vvb_resources.store.trees import remove_tree
 
 MANIFEST = "artifact.json"
@@ -62,11 +63,12 @@ class ArtifactStore:
 
     def folder(self, asset: str, partition: str | None) -> Path:
         """Folder of a partition: `system|task` becomes two levels; an unpartitioned asset has the level `_`."""
-        return Path(f"{self.home.artifacts}/{asset}/{_below(partition)}")
+        return Path(_folder(str(self.home.artifacts), asset, partition))
 
     def load(self, asset: str, partition: str | None) -> Manifest | None:
         """The manifest, or None when nothing was made. Raises StoreError when it is unreadable."""
-        return _read_manifest(str(self.folder(asset, partition) / MANIFEST))
+        path = str(self.folder(asset, partition) / MANIFEST)
+        return next(_manifests([path]))
 
     def payload(self, manifest: Manifest) -> Path:
         """Folder with the artifact's files."""
@@ -77,13 +79,14 @@ class ArtifactStore:
 
         Paths are put together as text: a plan reads tens of thousands, and `Path` took longer than the reading.
         """
-        base = f"{self.home.artifacts}/{asset}"
-        found: dict[str | None, Manifest] = {}
-        for partition in partitions:
-            manifest = _read_manifest(f"{base}/{_below(partition)}/{MANIFEST}")
-            if manifest is not None:
-                found[partition] = manifest
-        return found
+        root = str(self.home.artifacts)
+        read = _manifests([f"{_folder(root, asset, partition)}/{MANIFEST}" for partition in partitions])
+        return {partition: manifest for partition, manifest in zip(partitions, read, strict=True) if manifest}
+
+    def payloads(self, manifests: Sequence[Manifest]) -> list[str]:
+        """Folders of `payload` as text, of many artifacts."""
+        root = str(self.home.artifacts)
+        return [f"{_folder(root, m.asset, m.partition)}/{m.payload}" for m in manifests]
 
     def every(self) -> Iterator[Manifest]:
         """Manifests of all artifacts on disk, also of assets and partitions that have left the benchmark.
@@ -94,16 +97,15 @@ class ArtifactStore:
 
     def below(self, folder: str) -> Iterator[Manifest]:
         """The same for the artifacts in or below one folder."""
-        waiting = [folder] if os.path.isdir(folder) else []
-        while waiting:
-            folder = waiting.pop()
-            manifest = _read_manifest(f"{folder}/{MANIFEST}")
-            if manifest is not None:
+        levels = [_with_manifests([folder] if os.path.isdir(folder) else [])]
+        while levels:  # not by recursion: what an interrupted commit leaves without a manifest may be very deep
+            for each, manifest in levels[-1]:
+                if manifest is None:
+                    levels.append(_with_manifests(_folders_in(each)))
+                    break
                 yield manifest
-                continue
-            with os.scandir(folder) as entries:
-                below = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-            waiting += reversed(below)
+            else:
+                levels.pop()
 
     # ------------------------------------------------------------ writing
 
@@ -237,26 +239,34 @@ class ArtifactStore:
         return path
 
 
-def _below(partition: str | None) -> str:
-    return UNPARTITIONED if partition is None else partition.replace("|", "/")
+def _folder(root: str, asset: str, partition: str | None) -> str:
+    return f"{root}/{asset}/{UNPARTITIONED if partition is None else partition.replace('|', '/')}"
 
 
-def _read_manifest(path: str) -> Manifest | None:
-    try:
-        handle = os.open(path, os.O_RDONLY)  # not `open`: a plan reads a hundred thousand
+def _folders_in(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+
+
+def _with_manifests(folders: list[str]) -> Iterator[tuple[str, Manifest | None]]:
+    return zip(folders, _manifests([f"{folder}/{MANIFEST}" for folder in folders]), strict=True)
+
+
+def _manifests(paths: Sequence[str]) -> Iterator[Manifest | None]:
+    """Manifest at each path, None where there is none. Raises StoreError when one is unreadable."""
+    contents = read_files(paths)
+    for path in paths:
         try:
-            data = from_json(os.read(handle, os.fstat(handle).st_size), cache_strings="keys")
-        finally:
-            os.close(handle)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise StoreError(
-            f"unreadable manifest ({error})", where=path, remedy="remove this file; the artifact is made again"
-        ) from error
-    try:
-        return Manifest(**data)
-    except TypeError as error:
-        raise StoreError(
-            f"manifest of another version ({error})", where=path, remedy="remove this file; it is made again"
-        ) from error
+            content = next(contents)
+            data = None if content is None else from_json(content, cache_strings="keys")
+        except (OSError, ValueError) as error:
+            where = getattr(error, "filename", None) or path  # files are read ahead of the one that is asked for
+            raise StoreError(
+                f"unreadable manifest ({error})", where=where, remedy="remove this file; the artifact is made again"
+            ) from error
+        try:
+            yield None if data is None else Manifest(**data)
+        except TypeError as error:
+            raise StoreError(
+                f"manifest of another version ({error})", where=path, remedy="remove this file; it is made again"
+            ) from error

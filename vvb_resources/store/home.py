@@ -24,16 +24,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from vvb_resources.errors import StoreError
 from vvb_resources.store.digests import digest_bytes
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def default_home() -> Path:
-    """`$VVB_HOME`, else `.vvb` in the checkout (in the current folder, when installed without one)."""
-    if configured := os.environ.get("VVB_HOME"):
-        return Path(configured).expanduser().resolve()
-    return (CHECKOUT if (CHECKOUT / "task_data").is_dir() else Path.cwd()) / ".vvb"
+    """`$VVB_HOME`, else `.vvb` in the checkout (in the current folder, when installed without one).
+
+    Raises StoreError on a path with a question mark: in the address of an SQLite database, which is what Dagster makes
+    of it, the file's name ends there.
+    """
+    configured = os.environ.get("VVB_HOME")
+    base = CHECKOUT if (CHECKOUT / "task_data").is_dir() else Path.cwd()
+    home = Path(configured).expanduser().resolve() if configured else base / ".vvb"
+    if "?" in str(home):
+        raise StoreError("a data home cannot have '?' in its path", where=str(home), remedy="set VVB_HOME to another")
+    return home
 
 
 def default_benchmark() -> Path:

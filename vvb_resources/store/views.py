@@ -109,7 +109,7 @@ def connect(home: Home) -> duckdb.DuckDBPyConnection:
 
 def _artifact_rows(store: ArtifactStore, manifests: Sequence[Manifest]) -> pl.DataFrame:
     rows = []
-    for manifest in manifests:
+    for manifest, payload in zip(manifests, store.payloads(manifests), strict=True):
         system, task = _run_of(manifest)
         rows.append(
             {
@@ -122,7 +122,7 @@ def _artifact_rows(store: ArtifactStore, manifests: Sequence[Manifest]) -> pl.Da
                 "code_version": manifest.code_version,
                 "made_at": manifest.made_at,
                 "seconds": float(manifest.seconds),
-                "payload": str(store.payload(manifest)),
+                "payload": payload,
                 "inputs": json.dumps(dict(manifest.inputs), ensure_ascii=False),
                 "summary": json.dumps(dict(manifest.summary), ensure_ascii=False),
             }
@@ -149,23 +149,24 @@ def _create_run_view(
     wanted = [
         m for m in manifests if m.partition and (m.asset.split("/")[-1] if view.by_panel else m.asset) == view.asset
     ]
-    files = [str(store.payload(manifest) / view.file) for manifest in wanted]
-    if not files:
+    if not wanted:
         columns = {**dict.fromkeys(keys, _TEXT), **view.columns}
         _create_empty(connection, view.name, columns)
         return
-    held = connection.execute(f"DESCRIBE SELECT * FROM {_parquet(files)}").fetchall()
+    rows = _parquet(store, wanted, view.file)
+    held = connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()
     doubled = [name for name, *_ in held if name in keys]  # a file of run_scores names its run itself
     chosen = ", ".join([*(f"run.{_name(key)}" for key in keys), f"row.* EXCLUDE ({', '.join(['filename', *doubled])})"])
     connection.execute(
-        f"CREATE VIEW {_name(view.name)} AS SELECT {chosen} FROM {_parquet(files)} AS row"
+        f"CREATE VIEW {_name(view.name)} AS SELECT {chosen} FROM {rows} AS row"
         f" JOIN artifacts AS run ON row.filename = run.payload || {_text('/' + view.file)}"
     )
 
 
 def _create_l1(connection: duckdb.DuckDBPyConnection, store: ArtifactStore, manifests: Sequence[Manifest]) -> None:
     """A row a program check of a run, with what was measured and required; from the document of `l1_checks`."""
-    files = [str(store.payload(m) / "checks.json") for m in manifests if m.asset == "l1_checks" and m.partition]
+    checked = [m for m in manifests if m.asset == "l1_checks" and m.partition]
+    files = [f"{payload}/checks.json" for payload in store.payloads(checked)]
     if not files:
         columns = {"system": _TEXT, "task": _TEXT, "check": _TEXT, "applies": _FLAG, "verdict": _TEXT}
         _create_empty(connection, "l1", {**columns, "measured": "JSON", "required": "JSON", "why": _TEXT})
@@ -202,9 +203,17 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, name: str, columns: Map
     connection.execute(f"CREATE VIEW {_name(name)} AS SELECT {chosen} WHERE false")
 
 
-def _parquet(files: Sequence[str]) -> str:
-    """Files of one kind; those of an older code version may lack a column, which is null there."""
-    return f"read_parquet({_list(files)}, filename = true, union_by_name = true)"
+def _parquet(store: ArtifactStore, manifests: Sequence[Manifest], file: str) -> str:
+    """Rows of one file of each artifact.
+
+    Those of one code version have the same columns, so that DuckDB looks at the first of them to learn which, and not
+    at thousands each time; what an older code version lacks is null there.
+    """
+    files: dict[str, list[str]] = {}
+    for manifest, payload in zip(manifests, store.payloads(manifests), strict=True):
+        files.setdefault(manifest.code_version, []).append(f"{payload}/{file}")
+    parts = [f"SELECT * FROM read_parquet({_list(each)}, filename = true)" for each in files.values()]
+    return "(" + " UNION ALL BY NAME ".join(parts) + ")"
 
 
 def _list(files: Sequence[str]) -> str:
