@@ -91,7 +91,8 @@ class Histories:
         change = Change(asset, partition, before, after, _moved_figures(before, after), moved)
         causes = [cause for each in moved for cause in self._causes_of(each)]
         if not causes and before.data_version != after.data_version:
-            causes = [Cause(asset, partition, before.data_version, after.data_version, ("made again by itself",))]
+            versions = (before.data_version, after.data_version)
+            causes = [Cause(asset, partition, *versions, self._fields(*versions) or ("made again by itself",))]
         return Change(**{**change.__dict__, "causes": tuple(dict.fromkeys(causes))})
 
     def _moved_by(self, asset: str, partition: str | None, before: Past, after: Past) -> tuple[Cause, ...]:
@@ -203,15 +204,17 @@ def _short(value: Any) -> str:
 
 
 def history_rows(workspace: Workspace, manifest: Manifest) -> list[dict[str, Any]]:
-    """One row a change of an artifact, newest first, for the UI: when, which figures moved, and why."""
+    """One row a change of an artifact, newest first, for the UI: when (UTC), which figures moved, why, and versions.
+
+    Digests are cut to the length that payload folders are named by: whole, they push what was said out of the page.
+    """
     changes = Histories(workspace).changes(manifest.asset, manifest.partition)
     return [
         {
-            "at": change.after.made_at,
-            "before": change.before.data_version,
-            "after": change.after.data_version,
+            "at": change.after.made_at[:19].replace("T", " "),
             "moved": "; ".join(f"{k}: {_short(a)} -> {_short(b)}" for k, (a, b) in change.figures.items()) or "nothing",
             "because": "; ".join(told(cause) for cause in change.causes) or "it was asked for",
+            "versions": f"{_cut(change.before.data_version)} -> {_cut(change.after.data_version)}",
         }
         for change in reversed(changes)
     ]
@@ -220,4 +223,11 @@ def history_rows(workspace: Workspace, manifest: Manifest) -> list[dict[str, Any
 def told(cause: Cause) -> str:
     """A cause in one line."""
     what = f" ({', '.join(cause.what)})" if cause.what else ""
-    return f"{name_of(cause.input, cause.partition)} {cause.before or 'nothing'} -> {cause.after or 'nothing'}{what}"
+    return f"{name_of(cause.input, cause.partition)} {_cut(cause.before)} -> {_cut(cause.after)}{what}"
+
+
+def _cut(version: str | None) -> str:
+    """A digest by its first figures; any other version (of code, of a facet) whole."""
+    if version is None:
+        return "nothing"
+    return version[:8] if len(version) == 32 and not version.strip("0123456789abcdef") else version
