@@ -36,8 +36,9 @@ def describe(workspace: Workspace, node: Node, manifest: Manifest) -> Mapping[st
     figures = {name: figure(value) for name, value in manifest.summary.items() if value is not None}
     before: dict[str, dg.MetadataValue] = {}
     if workspace.store.was_remade(node.key, manifest.partition):
-        columns = ("at", "moved", "because", "before", "after")
-        before = {"history": markdown_table(history_rows(workspace, manifest), columns)}
+        # not `history`: a rollout has a figure of that name, its attempts
+        columns = ("at", "moved", "because", "versions")
+        before = {"changes": markdown_table(history_rows(workspace, manifest), columns)}
     return {**STAGES[node.stage].describe(workspace, node, manifest), **figures, **before}
 
 

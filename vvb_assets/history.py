@@ -17,7 +17,6 @@ from vvb_resources.store.artifacts import Manifest
 from vvb_resources.store.history import Past
 
 MOST_FIELDS = 12  # of a file's difference; the snapshots have all
-SHORT = 12  # characters of a digest in a table
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,8 @@ class Histories:
         change = Change(asset, partition, before, after, _moved_figures(before, after), moved)
         causes = [cause for each in moved for cause in self._causes_of(each)]
         if not causes and before.data_version != after.data_version:
-            causes = [Cause(asset, partition, before.data_version, after.data_version, ("made again by itself",))]
+            versions = (before.data_version, after.data_version)
+            causes = [Cause(asset, partition, *versions, self._fields(*versions) or ("made again by itself",))]
         return Change(**{**change.__dict__, "causes": tuple(dict.fromkeys(causes))})
 
     def _moved_by(self, asset: str, partition: str | None, before: Past, after: Past) -> tuple[Cause, ...]:
@@ -204,25 +204,30 @@ def _short(value: Any) -> str:
 
 
 def history_rows(workspace: Workspace, manifest: Manifest) -> list[dict[str, Any]]:
-    """One row a change of an artifact, newest first, for the UI: when (UTC), which figures moved, and why.
+    """One row a change of an artifact, newest first, for the UI: when (UTC), which figures moved, why, and versions.
 
-    Digests are cut to SHORT characters, so that the table fits a screen; `vvb explain --history` has them whole.
+    Digests are cut to the length that payload folders are named by: whole, they push what was said out of the page.
     """
     changes = Histories(workspace).changes(manifest.asset, manifest.partition)
     return [
         {
             "at": change.after.made_at[:19].replace("T", " "),
             "moved": "; ".join(f"{k}: {_short(a)} -> {_short(b)}" for k, (a, b) in change.figures.items()) or "nothing",
-            "because": "; ".join(told(cause, SHORT) for cause in change.causes) or "it was asked for",
-            "before": change.before.data_version[:SHORT],
-            "after": change.after.data_version[:SHORT],
+            "because": "; ".join(told(cause) for cause in change.causes) or "it was asked for",
+            "versions": f"{_cut(change.before.data_version)} -> {_cut(change.after.data_version)}",
         }
         for change in reversed(changes)
     ]
 
 
-def told(cause: Cause, characters: int | None = None) -> str:
-    """A cause in one line, its digests whole or by their first `characters`."""
+def told(cause: Cause) -> str:
+    """A cause in one line."""
     what = f" ({', '.join(cause.what)})" if cause.what else ""
-    before, after = ((version or "nothing")[:characters] for version in (cause.before, cause.after))
-    return f"{name_of(cause.input, cause.partition)} {before} -> {after}{what}"
+    return f"{name_of(cause.input, cause.partition)} {_cut(cause.before)} -> {_cut(cause.after)}{what}"
+
+
+def _cut(version: str | None) -> str:
+    """A digest by its first figures; any other version (of code, of a facet) whole."""
+    if version is None:
+        return "nothing"
+    return version[:8] if len(version) == 32 and not version.strip("0123456789abcdef") else version

@@ -206,14 +206,26 @@ class Sweeper:
         return made_from(node, manifest, expected_inputs(self.graph, node, partition, self.versions))
 
     def _lacks(self, node: Node, partition: str | None, made_with: set[str]) -> bool:
-        """An input is not there; or, of a table built on what exists, nothing is there but files."""
+        """An input is not there; or, of a table built on what exists, nothing is there but files.
+
+        What follows from files alone is no reason for a run while its step has nothing else to be built on.
+        """
         made = [self.graph.nodes[key] for key in node.inputs if self.graph.nodes[key].version_of is None]
+        if not made:
+            ground = self._ground(node.op_name)
+            return bool(ground) and not any(self.versions[key] for key in ground)
         there = [
             source.key in made_with or p in self.versions[source.key]
             for source in made
             for p in self.graph.upstream(node, partition, source)
         ]
-        return bool(made) and not (any(there) if node.partial else all(there))
+        return not (any(there) if node.partial else all(there))
+
+    def _ground(self, op: str) -> set[str]:
+        """Assets that a step is built on, besides files and what it makes itself."""
+        sources = {key for node in self.graph.nodes.values() if node.op_name == op for key in node.inputs}
+        nodes = (self.graph.nodes[key] for key in sources)
+        return {node.key for node in nodes if node.version_of is None and node.op_name != op}
 
     def _version(self, candidate: _Candidate) -> str:
         """Digest of what the partition would be made from now: the version that it is expected to get."""
