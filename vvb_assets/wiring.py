@@ -20,7 +20,7 @@ from pydantic import Field
 from vvb_assets.graph import Node, Workspace, name_of
 from vvb_assets.making import Outcome, make_partition
 from vvb_assets.partitions import Partitions
-from vvb_assets.processes import PID_TAG, process_tags
+from vvb_assets.processes import process_of, process_tags
 from vvb_assets.progress import current_progress
 from vvb_assets.provenance import asset_key
 from vvb_assets.publishing import Collector, Describe, Publisher, check_evaluation
@@ -71,8 +71,8 @@ def wire_op(
         description=first.description if len(nodes) == 1 else f"{first.group}: {', '.join(n.key for n in nodes)}",
     )
     def body(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
-        if PID_TAG not in context.run.tags:
-            context.instance.add_run_tags(context.run.run_id, process_tags())
+        if process_of(context.run) is None:
+            context.instance.add_run_tags(context.run.run_id, process_tags(context.run.run_id))
         workspace = load()
         selected = context.selected_asset_keys
         wanted = [workspace.graph.nodes[node.key] for node in nodes if asset_key(node.key) in selected]
