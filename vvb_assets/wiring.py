@@ -17,6 +17,7 @@ import dagster as dg
 from dagster._core.storage.tags import MAX_RETRIES_TAG
 from pydantic import Field
 
+from vvb_assets.database_loss import outliving_database_loss
 from vvb_assets.graph import Node, Workspace, name_of
 from vvb_assets.making import Outcome, make_partition
 from vvb_assets.partitions import Partitions
@@ -61,16 +62,7 @@ def wire_op(
     first = nodes[0]
     definition = partitions.of(first.dims)
 
-    @dg.multi_asset(
-        name=op_safe(first.op_name),
-        specs=[_spec(node, definition, columns(node)) for node in nodes],
-        can_subset=len(nodes) > 1,
-        partitions_def=definition,
-        backfill_policy=dg.BackfillPolicy.multi_run(first.batch) if definition else None,
-        op_tags={"vvb/stage": first.stage},
-        description=first.description if len(nodes) == 1 else f"{first.group}: {', '.join(n.key for n in nodes)}",
-    )
-    def body(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
+    def make_and_publish(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
         if process_of(context.run) is None:
             context.instance.add_run_tags(context.run.run_id, process_tags(context.run.run_id))
         workspace = load()
@@ -94,6 +86,19 @@ def wire_op(
                 metadata={"failed": dg.MetadataValue.json(failures)},
                 allow_retries=False,
             )
+
+    @dg.multi_asset(
+        name=op_safe(first.op_name),
+        specs=[_spec(node, definition, columns(node)) for node in nodes],
+        can_subset=len(nodes) > 1,
+        partitions_def=definition,
+        backfill_policy=dg.BackfillPolicy.multi_run(first.batch) if definition else None,
+        op_tags={"vvb/stage": first.stage},
+        description=first.description if len(nodes) == 1 else f"{first.group}: {', '.join(n.key for n in nodes)}",
+    )
+    def body(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
+        with outliving_database_loss():
+            yield from make_and_publish(context, config)
 
     return body
 
