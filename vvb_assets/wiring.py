@@ -14,10 +14,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import dagster as dg
-from dagster._core.storage.tags import MAX_RETRIES_TAG
+from dagster._core.storage.tags import MAX_RETRIES_TAG, RETRY_ON_ASSET_OR_OP_FAILURE_TAG
 from pydantic import Field
 
-from vvb_assets.database_loss import outliving_database_loss
 from vvb_assets.graph import Node, Workspace, name_of
 from vvb_assets.making import Outcome, make_partition
 from vvb_assets.partitions import Partitions
@@ -31,6 +30,10 @@ Load = Callable[[], Workspace]
 
 NO_RETRIES = {MAX_RETRIES_TAG: "0"}
 """Tag of runs whose failed partitions are asked for again by the sweep or the next `vvb run`, not by Dagster."""
+
+FINAL = {RETRY_ON_ASSET_OR_OP_FAILURE_TAG: "false"}
+"""Tag of a run that failed by what it was to make: Dagster starts any other failed run again (a killed process, a lost
+database), which makes nothing twice that is stored."""
 
 
 class Batch(dg.Config):
@@ -62,10 +65,23 @@ def wire_op(
     first = nodes[0]
     definition = partitions.of(first.dims)
 
-    def make_and_publish(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
+    @dg.multi_asset(
+        name=op_safe(first.op_name),
+        specs=[_spec(node, definition, columns(node)) for node in nodes],
+        can_subset=len(nodes) > 1,
+        partitions_def=definition,
+        backfill_policy=dg.BackfillPolicy.multi_run(first.batch) if definition else None,
+        op_tags={"vvb/stage": first.stage},
+        description=first.description if len(nodes) == 1 else f"{first.group}: {', '.join(n.key for n in nodes)}",
+    )
+    def body(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
         if process_of(context.run) is None:
             context.instance.add_run_tags(context.run.run_id, process_tags(context.run.run_id))
-        workspace = load()
+        try:
+            workspace = load()
+        except VvbError:  # files that cannot be read
+            context.instance.add_run_tags(context.run.run_id, FINAL)
+            raise
         selected = context.selected_asset_keys
         wanted = [workspace.graph.nodes[node.key] for node in nodes if asset_key(node.key) in selected]
         keys: list[str | None] = list(config.partitions)
@@ -81,24 +97,12 @@ def wire_op(
         failures = _make_all(context, workspace, wanted, keys, config.force, publisher)
         yield from publisher.flush()
         if failures:
+            context.instance.add_run_tags(context.run.run_id, FINAL)
             raise dg.Failure(
                 f"{len(failures)} of {len(keys)} partitions failed: " + "; ".join(sorted(failures)),
                 metadata={"failed": dg.MetadataValue.json(failures)},
                 allow_retries=False,
             )
-
-    @dg.multi_asset(
-        name=op_safe(first.op_name),
-        specs=[_spec(node, definition, columns(node)) for node in nodes],
-        can_subset=len(nodes) > 1,
-        partitions_def=definition,
-        backfill_policy=dg.BackfillPolicy.multi_run(first.batch) if definition else None,
-        op_tags={"vvb/stage": first.stage},
-        description=first.description if len(nodes) == 1 else f"{first.group}: {', '.join(n.key for n in nodes)}",
-    )
-    def body(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
-        with outliving_database_loss():
-            yield from make_and_publish(context, config)
 
     return body
 
