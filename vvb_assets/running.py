@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -190,7 +191,7 @@ def _execute(
     named = [p for p in partitions if p is not None]
     current_progress().begin(nodes[0], len(partitions))
     job = definitions.resolve_job_def(job_name(op))
-    before = len(report.failed)
+    before, run_id = len(report.failed), str(uuid.uuid4())
     result = job.execute_in_process(
         instance=instance,
         partition_key=named[0] if named else None,
@@ -199,7 +200,8 @@ def _execute(
             "ops": {op_safe(op): {"config": {"partitions": named, "force": force}}},
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
-        tags={**process_tags(), **NO_RETRIES},
+        tags={**process_tags(run_id), **NO_RETRIES},
+        run_id=run_id,
         raise_on_error=False,
     )
     if not result.success and len(report.failed) == before:

@@ -14,13 +14,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import dagster as dg
-from dagster._core.storage.tags import MAX_RETRIES_TAG
+from dagster._core.storage.tags import MAX_RETRIES_TAG, RETRY_ON_ASSET_OR_OP_FAILURE_TAG
 from pydantic import Field
 
 from vvb_assets.graph import Node, Workspace, name_of
 from vvb_assets.making import Outcome, make_partition
 from vvb_assets.partitions import Partitions
-from vvb_assets.processes import PID_TAG, process_tags
+from vvb_assets.processes import process_of, process_tags
 from vvb_assets.progress import current_progress
 from vvb_assets.provenance import asset_key
 from vvb_assets.publishing import Collector, Describe, Publisher, check_evaluation
@@ -30,6 +30,10 @@ Load = Callable[[], Workspace]
 
 NO_RETRIES = {MAX_RETRIES_TAG: "0"}
 """Tag of runs whose failed partitions are asked for again by the sweep or the next `vvb run`, not by Dagster."""
+
+FINAL = {RETRY_ON_ASSET_OR_OP_FAILURE_TAG: "false"}
+"""Tag of a run that failed by what it was to make: Dagster starts any other failed run again (a killed process, a lost
+database), which makes nothing twice that is stored."""
 
 
 class Batch(dg.Config):
@@ -71,9 +75,13 @@ def wire_op(
         description=first.description if len(nodes) == 1 else f"{first.group}: {', '.join(n.key for n in nodes)}",
     )
     def body(context: dg.AssetExecutionContext, config: Batch) -> Iterator[Any]:
-        if PID_TAG not in context.run.tags:
-            context.instance.add_run_tags(context.run.run_id, process_tags())
-        workspace = load()
+        if process_of(context.run) is None:
+            context.instance.add_run_tags(context.run.run_id, process_tags(context.run.run_id))
+        try:
+            workspace = load()
+        except VvbError:  # files that cannot be read
+            context.instance.add_run_tags(context.run.run_id, FINAL)
+            raise
         selected = context.selected_asset_keys
         wanted = [workspace.graph.nodes[node.key] for node in nodes if asset_key(node.key) in selected]
         keys: list[str | None] = list(config.partitions)
@@ -89,6 +97,7 @@ def wire_op(
         failures = _make_all(context, workspace, wanted, keys, config.force, publisher)
         yield from publisher.flush()
         if failures:
+            context.instance.add_run_tags(context.run.run_id, FINAL)
             raise dg.Failure(
                 f"{len(failures)} of {len(keys)} partitions failed: " + "; ".join(sorted(failures)),
                 metadata={"failed": dg.MetadataValue.json(failures)},

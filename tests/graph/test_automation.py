@@ -17,7 +17,7 @@ from tests.graph.wired import Automated
 from vvb_assets.automation import Memory
 from vvb_assets.graph import Graph, Workspace
 from vvb_assets.plan import make_plan
-from vvb_assets.processes import HOST_TAG, PID_TAG, STARTED_TAG, end_dead_runs, process_tags
+from vvb_assets.processes import HOST_TAG, PID_TAG, RUN_TAG, STARTED_TAG, end_dead_runs, process_tags
 from vvb_assets.provenance import recorded_versions
 from vvb_assets.sweep import Busy, Policy, Sweep, Sweeper, Tries
 from vvb_assets.unfinished import find_busy
@@ -229,12 +229,14 @@ def test_what_dagster_has_not_loaded_yet_is_named(unjudged: World) -> None:
 
 
 def test_a_run_whose_process_is_gone_is_marked_as_failed(instance: dg.DagsterInstance) -> None:
-    alive = process_tags()
-    gone = {PID_TAG: "4194304", STARTED_TAG: "1", HOST_TAG: alive[HOST_TAG]}  # beyond the largest process id
+    ids = [f"{number}1111111-1111-4111-8111-111111111111" for number in range(5)]
+    alive = {name: value for name, value in process_tags(ids[0]).items() if name != RUN_TAG}
+    gone = {**alive, PID_TAG: "4194304", STARTED_TAG: "1"}  # beyond the largest process id
     another = {**alive, STARTED_TAG: "1"}  # its id is in use again
     elsewhere = {**gone, HOST_TAG: "another machine"}
-    ids = [f"{number}1111111-1111-4111-8111-111111111111" for number in range(4)]
-    for run_id, tags in zip(ids, (alive, gone, another, elsewhere), strict=True):
+    named = [{**tags, RUN_TAG: own} for own, tags in zip(ids, (alive, gone, another, elsewhere), strict=False)]
+    retry = named[1]  # Dagster gives a retry the tags of the run that was killed
+    for run_id, tags in zip(ids, (*named, retry), strict=True):
         instance.add_run(dg.DagsterRun("make_x", run_id, status=dg.DagsterRunStatus.STARTED, tags=tags))
     assert len(end_dead_runs(instance)) == 2
     failed = [run.run_id for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE]))]
