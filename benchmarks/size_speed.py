@@ -34,6 +34,7 @@ from vvb_assets.settings import Settings
 from vvb_resources.store.views import connect
 
 ROUNDS = 5
+PARTS = ("store", "run", "ui")
 BATCH = 100  # partitions of the run whose start is measured
 ASKED, OP = "J1/l2_verdicts", "panel_J1"
 KEY = {"path": ASKED.split("/")}
@@ -172,6 +173,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=239)
     parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this (may be repeated)")
     parser.add_argument("--keep", type=Path, help="a folder to fill and use again (SQLite)")
     chosen = parser.parse_args()
     with ExitStack() as stack:
@@ -187,12 +189,13 @@ def main() -> None:
                 count = insert_events(workspace, instance)
                 print(f"inserted {count} events in {time.perf_counter() - began:.0f} s", flush=True)
         partitions = [str(p) for p in workspace.graph.partitions(workspace.graph.nodes[ASKED])][:BATCH]
-        for figures in (
-            store_figures(workspace, partitions),
-            run_start(settings, workspace, partitions),
-            ui_figures(settings, workspace, where),
-        ):
-            for what, seconds in figures:
+        parts = {
+            "store": lambda: store_figures(workspace, partitions),
+            "run": lambda: run_start(settings, workspace, partitions),
+            "ui": lambda: ui_figures(settings, workspace, where),
+        }
+        for part in chosen.part or PARTS:
+            for what, seconds in parts[part]():
                 print(f"| {what} | {seconds:.2f} |", flush=True)
         print(f"load {os.getloadavg()[0]:.1f}")
 
