@@ -91,12 +91,12 @@ def filled(where: Path, tasks: int) -> Settings:
     workspace = settings.open()
     if not workspace.home.artifacts.exists():
         fill_store(workspace)
-        fill_payloads(workspace)
     return settings
 
 
 def run_start(settings: Settings, workspace: Workspace, partitions: list[str]) -> Iterator[tuple[str, float]]:
     """A run in a process of its own over `partitions`, all made: until it has loaded, starts the step, publishes."""
+    fill_payloads(workspace, partitions)
     for partition in partitions:  # what describes a judgment looks into it
         manifest = workspace.store.load("J1/judgment", partition)
         assert manifest is not None
@@ -125,6 +125,7 @@ def run_start(settings: Settings, workspace: Workspace, partitions: list[str]) -
 
 def store_figures(workspace: Workspace, partitions: list[str]) -> Iterator[tuple[str, float]]:
     """What a partition's inputs and the SQL views cost."""
+    fill_payloads(workspace)
     node = workspace.graph.nodes[ASKED]
     yield "inputs of 100 partitions", seconds_of(lambda: [current_inputs(workspace, node, p) for p in partitions])
     yield "SQL views: opening", seconds_of(lambda: connect(workspace.home).close(), 1)
