@@ -34,6 +34,7 @@ from vvb_assets.settings import Settings
 from vvb_resources.store.views import connect
 
 ROUNDS = 5
+PARTS = ("store", "run", "ui")
 BATCH = 100  # partitions of the run whose start is measured
 ASKED, OP = "J1/l2_verdicts", "panel_J1"
 KEY = {"path": ASKED.split("/")}
@@ -90,12 +91,12 @@ def filled(where: Path, tasks: int) -> Settings:
     workspace = settings.open()
     if not workspace.home.artifacts.exists():
         fill_store(workspace)
-        fill_payloads(workspace)
     return settings
 
 
 def run_start(settings: Settings, workspace: Workspace, partitions: list[str]) -> Iterator[tuple[str, float]]:
     """A run in a process of its own over `partitions`, all made: until it has loaded, starts the step, publishes."""
+    fill_payloads(workspace, partitions)
     for partition in partitions:  # what describes a judgment looks into it
         manifest = workspace.store.load("J1/judgment", partition)
         assert manifest is not None
@@ -124,6 +125,7 @@ def run_start(settings: Settings, workspace: Workspace, partitions: list[str]) -
 
 def store_figures(workspace: Workspace, partitions: list[str]) -> Iterator[tuple[str, float]]:
     """What a partition's inputs and the SQL views cost."""
+    fill_payloads(workspace)
     node = workspace.graph.nodes[ASKED]
     yield "inputs of 100 partitions", seconds_of(lambda: [current_inputs(workspace, node, p) for p in partitions])
     yield "SQL views: opening", seconds_of(lambda: connect(workspace.home).close(), 1)
@@ -172,6 +174,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=239)
     parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this (may be repeated)")
     parser.add_argument("--keep", type=Path, help="a folder to fill and use again (SQLite)")
     chosen = parser.parse_args()
     with ExitStack() as stack:
@@ -187,12 +190,13 @@ def main() -> None:
                 count = insert_events(workspace, instance)
                 print(f"inserted {count} events in {time.perf_counter() - began:.0f} s", flush=True)
         partitions = [str(p) for p in workspace.graph.partitions(workspace.graph.nodes[ASKED])][:BATCH]
-        for figures in (
-            store_figures(workspace, partitions),
-            run_start(settings, workspace, partitions),
-            ui_figures(settings, workspace, where),
-        ):
-            for what, seconds in figures:
+        parts = {
+            "store": lambda: store_figures(workspace, partitions),
+            "run": lambda: run_start(settings, workspace, partitions),
+            "ui": lambda: ui_figures(settings, workspace, where),
+        }
+        for part in chosen.part or PARTS:
+            for what, seconds in parts[part]():
                 print(f"| {what} | {seconds:.2f} |", flush=True)
         print(f"load {os.getloadavg()[0]:.1f}")
 

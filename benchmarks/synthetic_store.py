@@ -73,8 +73,8 @@ def fill_store(workspace: Workspace) -> int:
     return written
 
 
-def fill_payloads(workspace: Workspace) -> int:
-    """Write the files that SQL views read (views.py) into each payload, alike in every partition; return how many.
+def fill_payloads(workspace: Workspace, only: list[str] | None = None) -> int:
+    """Write the files that SQL views read into each payload (of the runs `only`), all alike; return how many.
 
     A judged run has 54 verdicts and five scores. Written without fsync.
     """
@@ -103,7 +103,9 @@ def fill_payloads(workspace: Workspace) -> int:
     written = 0
     for node in workspace.graph.nodes.values():
         files = [file for file, asset in wanted.items() if node.key.split("/")[-1] == asset]
-        for manifest in workspace.store.manifests(node.key, workspace.graph.partitions(node)).values() if files else ():
+        if not files:
+            continue
+        for manifest in workspace.store.manifests(node.key, only or workspace.graph.partitions(node)).values():
             folder = workspace.store.payload(manifest)
             folder.mkdir(exist_ok=True)
             for file in files:
