@@ -17,6 +17,7 @@ FIRST = (
     *(
         "tests/e2e/test_automation.py",
         "tests/docker/test_deadline.py",
+        "tests/e2e/test_backfill.py",
         "tests/e2e/test_ui.py",
         "tests/e2e/test_kill.py",
     ),

@@ -5,13 +5,16 @@ Making it takes seconds of work, and every paid call is in the stand-in's log.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.e2e.platform import REPOSITORY, Platform, copy_of_starter
+from tests.e2e.platform import REPOSITORY, STARTER, Platform, copy_of_starter
 from tests.media.clips import delivery, make_clip
 from tests.standin.server import Call, StandIn
+from vvb_resources.judges.reading import READER_VERSION
 
 TASKS, SYSTEMS, PANELS = ("BEAT", "ORBIT"), ("raster", "vector"), ("J1", "J2")
 PARTS = ("judgment", "l2_verdicts", "l3_scores")
@@ -23,6 +26,21 @@ models:
   gemini-3.8-flash: {input: 0.5, output: 3}
 """
 SETTINGS = "automation: {interval_s: 5, usd_day: 0}"
+CONFIG = "benchmark.yaml"
+FILES = {"catalogue", "study_design", "sandbox_policy", "l1_limits", "human_votes", "bradley_terry"}
+"""Unpartitioned assets that no score moves: what people write, and the ratings that follow from their votes alone."""
+COPIER = """
+id: copier
+name: Copier
+lab: made up for a test
+harness: generic
+agent: [agents/copier]
+command: ["{python}", "{agent}/copier/main.py"]
+"""
+COPY = """
+import pathlib, shutil
+shutil.copy(pathlib.Path(__file__).with_name("clip.mp4"), "delivery/video.mp4")
+"""
 
 Found = set[tuple[str, "str | None"]]
 
@@ -52,6 +70,38 @@ class Judged(Platform):
         delivery(folder / task, make_clip(folder / "clip.mp4", seconds=seconds, sound=None))
         self.vvb("import", str(folder), "--system", system, *(["--replace"] if replace else []))
 
+    def add_task(self, task: str) -> None:
+        """A further task of the starter benchmark, as a person adds one: its folder."""
+        shutil.copytree(STARTER / "tasks" / task, self.benchmark / "tasks" / task)
+
+    def add_system(self, *, seconds: str) -> None:
+        """The system `copier`, as a person adds one: its file, and an agent that delivers the same video always."""
+        agent = self.benchmark / "agents" / "copier"
+        agent.mkdir()
+        make_clip(agent / "clip.mp4", seconds=seconds, sound=None)
+        (agent / "main.py").write_text(COPY)
+        (self.benchmark / "systems" / "copier.yaml").write_text(COPIER)
+
+    def change_prompt(self, task: str) -> None:
+        """Ask for one thing more."""
+        prompt = self.benchmark / "tasks" / task / "prompt.md"
+        prompt.write_text(prompt.read_text() + "\nThe last frame is kept simple.\n")
+
+    def change_reader(self) -> None:
+        """Read replies in another way, as a release of the platform may: the code location has to be reloaded."""
+        file = self.code / "vvb_resources" / "judges" / "reading.py"
+        before = file.read_text()
+        assert before.count(f'READER_VERSION = "{READER_VERSION}"') == 1
+        file.write_text(before.replace(f'READER_VERSION = "{READER_VERSION}"', 'READER_VERSION = "next"'))
+
+    def change_nothing(self) -> None:
+        """Touch every file of the benchmark, and put a remark into its files and into the platform's source."""
+        for path in [path for path in self.benchmark.rglob("*") if path.is_file()]:
+            os.utime(path)
+        sources = [*(self.code / "vvb_assets").rglob("make.py"), self.code / "vvb_resources" / "judges" / "reading.py"]
+        for path in [*self.benchmark.rglob("*.yaml"), *sources]:
+            path.write_text(path.read_text() + "\n# a remark\n")
+
     def planned(self) -> Found:
         """What the plan would make at most, as (asset, partition)."""
         return {(item["asset"], item["partition"]) for item in self.json("plan")["stale"]}
@@ -63,6 +113,10 @@ class Judged(Platform):
             for path, manifest in self.manifests().items()
             if manifest != before.get(path)
         }
+
+    def held(self) -> Found:
+        """The stale rollouts that the plan holds back."""
+        return {(item["asset"], item["partition"]) for item in self.json("plan")["held"]}
 
     def paid(self) -> list[Call]:
         """The paid calls so far."""
@@ -97,3 +151,22 @@ def judged(panels: tuple[str, ...], runs: list[str]) -> Found:
 def each(asset: str, partitions: list[str]) -> Found:
     """Partitions of one asset."""
     return {(asset, partition) for partition in partitions}
+
+
+def behind(found: Found) -> Found:
+    """What follows from the runs' scores: the results, their tables, the human study's pairs and agreement.
+
+    How many of them change depends on figures; that none does without reason is for the tests of the plan.
+    """
+    return {(asset, p) for asset, p in found if p is None and not asset.endswith("panel_config") and asset not in FILES}
+
+
+def of(*, systems: tuple[str, ...] = SYSTEMS, tasks: tuple[str, ...] = TASKS) -> list[str]:
+    """Runs of some systems and tasks."""
+    return [f"{system}|{task}" for system in systems for task in tasks]
+
+
+def whole(runs: list[str]) -> Found:
+    """Everything that is made of a run, from its rollout to its scores."""
+    stages = ("rollout", "l1_measurements", "l1_checks", "blinded_media", "run_scores")
+    return judged(PANELS, runs).union(*(each(stage, runs) for stage in stages))
