@@ -31,6 +31,6 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
     for path in paths[:-1]:
         path.write_bytes(b"x")
     paths[-1].mkdir()
-    with pytest.raises(OSError) as caught:
+    with pytest.raises(IsADirectoryError) as caught:
         list(many.read_files([str(path) for path in paths]))
     assert caught.value.filename == str(paths[-1])
