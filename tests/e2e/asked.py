@@ -102,9 +102,11 @@ class Judged(Platform):
         for path in [*self.benchmark.rglob("*.yaml"), *sources]:
             path.write_text(path.read_text() + "\n# a remark\n")
 
-    def planned(self) -> Found:
-        """What the plan would make at most, as (asset, partition)."""
-        return {(item["asset"], item["partition"]) for item in self.json("plan")["stale"]}
+    def plan(self) -> tuple[Found, Found]:
+        """What the plan would make at most, as (asset, partition), and the stale rollouts that it holds back."""
+        plan = self.json("plan")
+        made, held = ({(item["asset"], item["partition"]) for item in plan[name]} for name in ("stale", "held"))
+        return made, held
 
     def made_since(self, before: dict[str, dict[str, object]]) -> Found:
         """What was made (again) since `before`, which `manifests` gave."""
@@ -114,20 +116,22 @@ class Judged(Platform):
             if manifest != before.get(path)
         }
 
-    def held(self) -> Found:
-        """The stale rollouts that the plan holds back."""
-        return {(item["asset"], item["partition"]) for item in self.json("plan")["held"]}
-
     def paid(self) -> list[Call]:
         """The paid calls so far."""
         return self.service.paid()
 
 
 def judged_platform(
-    folder: Path, service: StandIn, code: Path = REPOSITORY, extra: dict[str, str] | None = None
+    folder: Path,
+    service: StandIn,
+    code: Path = REPOSITORY,
+    extra: dict[str, str] | None = None,
+    *,
+    tasks: tuple[str, ...] = TASKS,
+    systems: tuple[str, ...] = SYSTEMS,
 ) -> Judged:
-    """Two tasks, two systems, two panels, and a video for each of the four runs; nothing is made yet."""
-    benchmark = copy_of_starter(folder, TASKS, SYSTEMS, ("none",))
+    """Two panels, some tasks and systems, and a video for each run; nothing is made yet."""
+    benchmark = copy_of_starter(folder, tasks, systems, ("none",))
     for panel in PANELS:
         (benchmark / "panels" / f"{panel}.yaml").write_text(
             (REPOSITORY / "task_data" / "paper" / "panels" / f"{panel}.yaml").read_text()
@@ -137,9 +141,9 @@ def judged_platform(
     config = benchmark / "benchmark.yaml"
     config.write_text(re.sub(r"(?m)^budgets:", f"{SETTINGS}\nbudgets:", config.read_text()))
     platform = Judged(benchmark, folder / "home", service, extra or {}, code=code)
-    for number, system in enumerate(SYSTEMS):
-        for task in TASKS:
-            platform.bring(system, task, seconds=f"1.{number}{TASKS.index(task)}")
+    for number, system in enumerate(systems):
+        for task in tasks:
+            platform.bring(system, task, seconds=f"1.{number}{tasks.index(task)}")
     return platform
 
 

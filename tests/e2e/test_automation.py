@@ -55,7 +55,7 @@ def test_without_money_what_is_free_is_made_and_with_it_the_rest(robot: Automati
     assert set(asked) - behind(set(asked)) == judged(PANELS, RUNS) | each("run_scores", RUNS)
     assert set(asked.values()) == {1}
     assert len(platform.paid()) == len(PANELS) * len(RUNS)
-    assert (robot.why, platform.planned()) == ("everything is fresh", set())
+    assert (robot.why, platform.plan()) == ("everything is fresh", (set(), set()))
 
 
 def test_remarks_and_touched_files_ask_for_nothing(robot: Automation, platform: Judged) -> None:
@@ -81,7 +81,7 @@ def test_two_edits_within_a_tick(robot: Automation, platform: Judged) -> None:
     }
     twice = len(platform.paid()) - before - len(once | perhaps_twice) // 3
     assert twice == sum(asked[f"J2/{PARTS[0]}", run] - 1 for run in of(tasks=("ORBIT",)))
-    assert platform.planned() == set()
+    assert platform.plan() == (set(), set())
 
 
 def test_a_tolerance_a_video_and_a_prompt(robot: Automation, platform: Judged) -> None:
@@ -103,7 +103,7 @@ def test_a_tolerance_a_video_and_a_prompt(robot: Automation, platform: Judged) -
     assert set(asked.values()) == {1}
     assert len(platform.paid()) - before == len(again) // 3
     assert "2 stale rollouts are held" in robot.why
-    assert platform.held() == each("rollout", of(tasks=("BEAT",)))
+    assert platform.plan() == (set(), each("rollout", of(tasks=("BEAT",))))
 
 
 NEW = [*of(tasks=("FRACT",)), *of(systems=("copier",), tasks=(*TASKS, "FRACT"))]
@@ -124,7 +124,8 @@ def test_a_reader_and_new_files_once_the_code_location_is_reloaded(robot: Automa
     assert made - behind(made) == judged(PANELS, RUNS) | files
     assert len(platform.paid()) == before
     assert f"{len(NEW)} missing rollouts: not permitted" in robot.why
-    assert platform.planned() - behind(platform.planned()) == whole(NEW)
+    planned, _ = platform.plan()
+    assert planned - behind(planned) == whole(NEW)
 
 
 def test_new_runs_are_judged_where_they_are_imported_and_made_where_that_is_permitted(
@@ -139,5 +140,4 @@ def test_new_runs_are_judged_where_they_are_imported_and_made_where_that_is_perm
     assert {asked[key] for key in whole(NEW)} == {1}
     assert made - behind(made) == whole(NEW)
     assert len(platform.paid()) - before == len(PANELS) * len(NEW)
-    assert platform.planned() == set()
-    assert platform.held() == each("rollout", of(tasks=("BEAT",)))
+    assert platform.plan() == (set(), each("rollout", of(tasks=("BEAT",))))
