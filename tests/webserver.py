@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import urllib.error
 import urllib.request
 from typing import Any
 
@@ -92,10 +91,10 @@ class Webserver:
         return str(launched["backfillId"])
 
     def status(self, backfill: str) -> str | None:
-        """Where a backfill stands; None when the webserver's first answer after a crash is an error."""
+        """Where a backfill stands; None while nobody answers, or with an error, as the first answer after a crash."""
         try:
             return str(self.ask(STATUS, id=backfill)["partitionBackfillOrError"]["status"])
-        except urllib.error.HTTPError:
+        except OSError:
             return None
 
     def has_ended(self, backfill: str) -> bool:
