@@ -22,6 +22,7 @@ test: $(STAMP) system database engine lint
 .PHONY: test-full
 test-full: $(STAMP)
 	VVB_EXACT_TASKS=239 $(BIN)/python -m pytest -n 0 --durations=0 tests/exact
+	VVB_KILLS=each $(BIN)/python -m pytest -n 0 -s tests/deploy/test_kills.py tests/deploy/test_ui_kills.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -36,6 +36,7 @@ ASSETS = ("J1/judgment", "J1/l2_verdicts", "J1/l3_scores", "run_scores")
 WHOLE = {"numMaterialized": len(RUNS), "numFailed": 0, "numPartitions": len(RUNS)}
 UNFINISHED = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED", "CANCELING")
 GIVEN = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+EACH = os.environ.get("VVB_KILLS") == "each"  # `make test-full`: each process by itself
 ROUTE, HELD = "gemini.generate", "ORBIT"
 
 

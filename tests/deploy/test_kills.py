@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.deployment import Deployment
-from tests.deploy.middle import Disturbance, Gate, kill_tree, mark_held
+from tests.deploy.middle import EACH, Disturbance, Gate, kill_tree, mark_held
 from tests.deploy.server import PostgresServer
 from tests.e2e.asked import judged_platform
 from tests.standin.server import StandIn
@@ -62,8 +62,15 @@ def test_a_backfill_outlives_each_process_and_its_database(disturbed: Disturbanc
         time.sleep(AWAY_SECONDS)
         postgres.start()
 
-    disturbed.during("daemon", lambda _: restart("daemon"), again=0)
-    disturbed.during("webserver", lambda _: restart("webserver"), again=0)
+    def restart_both(_: list[int]) -> None:
+        restart("daemon")
+        restart("webserver")
+
+    if EACH:
+        disturbed.during("daemon", lambda _: restart("daemon"), again=0)
+        disturbed.during("webserver", lambda _: restart("webserver"), again=0)
+    else:
+        disturbed.during("daemon and webserver", restart_both, again=0)
     disturbed.during("one run", lambda workers: kill_tree(workers[0]), again=1)
     disturbed.during("code location and all runs", lambda _: restart("code"), again=2)
     disturbed.during("database", crash, again=0)
