@@ -8,6 +8,7 @@ back over the same database by removing the `storage` block of dagster.yaml, or 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -67,8 +68,9 @@ class BatchWriter(SqlEventLogStorage):
             return
         self._store_plain_batch(events)
 
+    @abstractmethod
     def _store_plain_batch(self, events: Sequence[EventLogEntry]) -> None:
-        raise NotImplementedError
+        """Store asset events of one run, all of them or none."""
 
     def _store_what_follows(self, connection: Connection, events: Sequence[EventLogEntry], ids: Sequence[int]) -> None:
         """Tags, each asset's newest event, and check results, for events whose rows are stored under `ids`."""
